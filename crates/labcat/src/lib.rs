@@ -1,0 +1,1 @@
+//! Locally adaptive Bayesian optimisation of expensive black-box functions.
