@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import final
 
+__all__ = ["Core", "__version__", "check_domain", "switches"]
+
 __version__: str
 
 def check_domain(parameters: Sequence[tuple[str, float, float, str]]) -> None: ...
