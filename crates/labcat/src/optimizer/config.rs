@@ -35,7 +35,7 @@ pub struct Config {
     pub beta: Option<f64>,
     /// ρ: as many observations per dimension are kept even outside the trust region.
     pub cache_factor: f64,
-    /// No more than this many observations per dimension are kept, wherever they lie; at least ρ.
+    /// No more than this many observations per dimension are kept, wherever they lie; a limit below ρ counts as ρ.
     pub cache_limit: f64,
     /// σ_prior, standard deviation of the prior on ln ℓ; `None`: a uniform prior.
     pub prior_sigma: Option<f64>,
@@ -175,7 +175,7 @@ impl Config {
         let rules = [
             ("beta", self.beta_for(d), positive(self.beta_for(d))),
             ("cache_factor", self.cache_factor, self.cache_factor >= 1.0 && self.cache_factor <= 1000.0),
-            ("cache_limit", self.cache_limit, self.cache_limit >= self.cache_factor && self.cache_limit <= 1000.0),
+            ("cache_limit", self.cache_limit, self.cache_limit >= 1.0 && self.cache_limit <= 1000.0),
             ("prior_sigma", self.prior_sigma.unwrap_or(1.0), positive(self.prior_sigma.unwrap_or(1.0))),
             ("newton_steps", self.newton_steps as f64, self.newton_steps <= 1000),
             ("initial_points", self.initial_points_for(d) as f64, (2..=1_000_000).contains(&self.initial_points_for(d))),
@@ -207,7 +207,7 @@ impl Config {
             noise: self.noise,
             prior_sigma: self.prior_sigma,
             newton_steps: self.newton_steps,
-            region: TrustRegion { beta, keep: per_dimension(self.cache_factor), limit: per_dimension(self.cache_limit) },
+            region: TrustRegion { beta, keep: per_dimension(self.cache_factor), limit: per_dimension(self.cache_limit.max(self.cache_factor)) },
             acquisition: self.acquisition,
             search: Search {
                 beta,
@@ -279,7 +279,7 @@ pub const SWITCHES: &[Switch] = &[
     switch("seed", "one seed, one stream of suggestions", "a whole number from 0 to 18446744073709551615"),
     switch("beta", "half the side of the trust region, in length-scales", "a positive number, or none for the preset's rule"),
     switch("cache_factor", "observations per dimension kept even outside the trust region", "a number from 1 to 1000"),
-    switch("cache_limit", "most observations per dimension that are kept at all", "a number from cache_factor to 1000"),
+    switch("cache_limit", "most observations per dimension that are kept at all", "a number from 1 to 1000; below cache_factor it counts as cache_factor"),
     switch("prior_sigma", "standard deviation of the prior on ln length-scale", "a positive number, or none for a uniform prior"),
     switch("rotation", "rotate the frame to the weighted principal components", "true or false"),
     switch("newton_steps", "length-scale steps per suggestion", "a whole number from 0 to 1000"),
