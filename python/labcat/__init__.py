@@ -19,7 +19,7 @@ from ._errors import (
     UnknownTrialError,
     WorkerError,
 )
-from ._history import Evaluation, History, Prediction, Restart, Trial
+from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
 from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
@@ -48,6 +48,7 @@ __all__ = [
     "Stopped",
     "Switch",
     "Trial",
+    "TrustRegion",
     "UnknownSwitchError",
     "UnknownTrialError",
     "WorkerError",

@@ -37,6 +37,8 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise CheckpointError(f"checkpoint {path}: there is no directory {path.parent}") from None
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from error
@@ -45,6 +47,7 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
     except InvalidError as error:
         raise CheckpointError(f"{path} is not a checkpoint of labcat: {error}") from error
     _compare(path, held, fresh, seeded)
+    held.set_stopping(**{name: fresh.config[name] for name in STOPPING})
     return held
 
 

@@ -67,6 +67,15 @@ class Restart(NamedTuple):
     """Why the local run ended."""
 
 
+class TrustRegion(NamedTuple):
+    """The region that is searched: a box around the best point of the local run, rotated."""
+
+    centre: npt.NDArray[np.float64]
+    """Shape (d,)."""
+    half_axes: npt.NDArray[np.float64]
+    """Shape (d, d): in each row the way from the centre to the middle of a face."""
+
+
 class Prediction(NamedTuple):
     """What the local model predicts, in the units of the objective."""
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _checkpoint
 from ._errors import InvalidError
+from ._labcat import default_budget
 from ._objective import Objective
 from ._optimizer import Bounds, Direction, Optimizer, Preset
 from ._progress import progress_of
@@ -19,9 +20,6 @@ from ._run import Run
 from ._space import Points, space_of
 from ._values import Rng, switch_text
 from ._workers import Workers, backend_of
-
-DEFAULT_BUDGET = 200
-"""Evaluations per parameter when no stopping switch is given."""
 
 OnError = Literal["raise", "fail"]
 
@@ -218,7 +216,7 @@ def _optimize(
     backend = backend_of(workers, Objective(fun, args, space if named else None))
     endless = time_limit is None and not _can_end(switches)
     if endless:
-        switches["budget"] = DEFAULT_BUDGET * len(space)
+        switches["budget"] = default_budget(len(space))
     optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, **_given(switches))
     path = None if checkpoint is None else Path(checkpoint)
     seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))

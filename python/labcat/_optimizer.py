@@ -11,13 +11,16 @@ import numpy.typing as npt
 
 from . import _labcat
 from ._errors import InvalidError, NoModelError, UnknownTrialError
-from ._history import Evaluation, History, Prediction, Restart, Trial
+from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
 from ._space import BoundsLike, Point, Points, Space, plain_names, space_of
 from ._values import Rng, as_value, seed_of, switch_texts
 
 Bounds: TypeAlias = "Space | BoundsLike | npt.ArrayLike"
 Direction: TypeAlias = Literal["minimize", "maximize"]
 Preset: TypeAlias = Literal["default", "paper"]
+
+
+_MOST_ASKED = 1_000_000
 
 
 class Optimizer:
@@ -134,8 +137,8 @@ class Optimizer:
         """
         if n is None:
             return self._trial(self._core.ask())
-        if operator.index(n) < 1:
-            raise InvalidError(f"the number of points to ask is {n}; it must be at least 1")
+        if not 1 <= operator.index(n) <= _MOST_ASKED:
+            raise InvalidError(f"points to ask: {n}; allowed: 1 to {_MOST_ASKED}")
         return [self._trial(suggestion) for suggestion in self._core.ask_many(n)]
 
     def _trial(self, suggestion: tuple[int, list[float]]) -> Trial:
@@ -201,6 +204,27 @@ class Optimizer:
         for point in self._space.points(x)[0]:
             self._core.enqueue(point.tolist())
 
+    def set_stopping(
+        self,
+        *,
+        budget: int | None = None,
+        target: float | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        """Replaces the stopping switches; a run that has ended may go on.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
+        >>> optimizer.tell(optimizer.ask(), 0.5)
+        >>> optimizer.stop_reason
+        'budget'
+        >>> optimizer.set_stopping(budget=2)
+        >>> optimizer.ask().id
+        1
+        """
+        self._core.set_stopping(budget, target, tolerance)
+        self._settings = json.loads(self._core.config())
+
     def predict(self, x: Points) -> Prediction:
         """Mean and standard deviation of the local model, in the units of the objective.
 
@@ -263,7 +287,10 @@ class Optimizer:
 
     @property
     def stop_reason(self) -> str | None:
-        """What ended the run, "budget", "target" or "tolerance"; None while it goes on."""
+        """What ended the run, "budget", "target" or "tolerance"; None while it goes on.
+
+        That a run without restarts has converged shows when the next point is asked.
+        """
         return self._core.stop_reason()
 
     @property
@@ -273,14 +300,14 @@ class Optimizer:
         return None if relevance is None else np.array(relevance)
 
     @property
-    def trust_region(self) -> dict[str, Any] | None:
-        """The region that is searched now, as plain data; None without a model."""
-        region: dict[str, Any] | None = json.loads(self._core.trust_region())
-        return region
+    def trust_region(self) -> TrustRegion | None:
+        """The region that is searched now; None without a model."""
+        region = self._core.trust_region()
+        return None if region is None else TrustRegion(*map(np.array, region))
 
     @property
     def report(self) -> dict[str, Any] | None:
-        """Figures of the newest model-based step, as plain data; None before it."""
+        """What the newest `ask` did, as plain data; None before the first."""
         report: dict[str, Any] | None = json.loads(self._core.report())
         return report
 

@@ -73,6 +73,8 @@ class Run:
             if time.monotonic() >= self._deadline:
                 return "time_limit"
             self._fill()
+            if self._running == 0:  # convergence shows when the next point is asked
+                continue
             try:
                 self._collect()
             except _StoppedByCallback:
@@ -144,7 +146,8 @@ class Run:
         for trial, outcome in self._backend.finished():
             if not isinstance(outcome, Failure):
                 self._tell(trial, outcome)
-        self._save()
+        with contextlib.suppress(OSError):  # perhaps what is being raised
+            self._save()
 
     def _ended(self, reason: str) -> OptimizeResult:
         return final(self._optimizer, reason, self._message(reason))
@@ -159,8 +162,10 @@ class Run:
             "callback": "the callback raised StopIteration",
         }[reason]
         if self._default_budget:
+            per_parameter = config["budget"] // len(self._optimizer.space)
             message += (
-                f" (no stopping switch was given: the budget was 200 per parameter, {config['budget']})"
+                f" (no stopping switch was given: the budget was {per_parameter} per parameter, "
+                f"{config['budget']})"
             )
         return message
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -36,17 +37,17 @@ def as_value(value: object, source: str = "the value") -> float:
     """
     if isinstance(value, (float, int)):
         return float(value)
-    array = np.asarray(value)
-    if array.size == 1 and array.dtype.kind in "biufO":
-        item = array.item()
-        if not isinstance(item, (str, bytes, complex)):
-            try:
+    shape: tuple[int, ...] = ()
+    with contextlib.suppress(TypeError, ValueError):
+        array = np.asarray(value)
+        shape = array.shape
+        if array.size == 1 and array.dtype.kind in "biufO":
+            item = array.item()
+            if not isinstance(item, (str, bytes, complex)):
                 return float(item)
-            except (TypeError, ValueError):
-                pass
-    shape = f" of shape {array.shape}" if array.ndim else ""
+    what = f"{value!r} of shape {shape}" if shape else repr(value)
     raise InvalidError(
-        f"{source} is {value!r}{shape}; it must be one real number (NaN or infinite if the evaluation failed)"
+        f"{source} is {what}; it must be one real number (NaN or infinite if the evaluation failed)"
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +20,6 @@ from objectives import rosenbrock, sphere
 import labcat
 
 BOX = [(-5, 10)] * 2
-HERE = Path(__file__).parent
 
 
 class Crash(Exception):
@@ -193,10 +192,21 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_kept(tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_a_place_that_cannot_be_written_is_reported_with_the_result(tmp_path):
+def test_a_missing_directory_is_an_error_before_anything_is_evaluated(tmp_path):
+    with pytest.raises(labcat.CheckpointError, match="no directory"):
+        labcat.minimize(crash_after(0), BOX, budget=6, checkpoint=tmp_path / "no" / "run.json")
+
+
+def test_a_file_that_can_no_longer_be_written_is_reported_with_the_result(tmp_path):
+    def callback(intermediate_result):
+        if intermediate_result.nfev == 3:
+            shutil.rmtree(tmp_path)
+
     with pytest.raises(OSError) as caught:
-        labcat.minimize(rosenbrock, BOX, budget=6, rng=1, checkpoint=tmp_path / "no" / "run.json")
-    assert caught.value.labcat_result.nfev == 1
+        labcat.minimize(
+            rosenbrock, BOX, budget=6, rng=1, checkpoint=tmp_path / "run.json", callback=callback
+        )
+    assert caught.value.labcat_result.nfev == 4
 
 
 def test_a_directory_is_no_checkpoint(tmp_path):

@@ -16,6 +16,8 @@ pub(crate) type Named = (String, f64, f64, String);
 type Suggested = (u64, Vec<f64>);
 /// An evaluation: id, point, value (NaN: failed), number of the local run.
 type Told = (u64, Vec<f64>, f64, usize);
+/// The trust region: centre, half-axes.
+type Region = (Vec<f64>, Vec<Vec<f64>>);
 
 /// Checks parameters given from Python.
 pub(crate) fn domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<Domain> {
@@ -220,27 +222,37 @@ impl Core {
 
     /// Mean and standard deviation at each point; `None` while there is no model.
     fn predict(&self, py: Python<'_>, points: Vec<Vec<f64>>) -> PyResult<Option<Vec<(f64, f64)>>> {
-        self.with(py, |o| {
-            points
-                .iter()
-                .map(|x| Ok(o.predict(x)?.map(|p| (p.mean, p.std))))
-                .collect::<Result<_, labcat::PointError>>()
-        })?
-        .map_err(|e| errors::invalid(py, e))
+        let predictions = self
+            .with(py, |o| {
+                let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+                o.predict_many(&points)
+            })?
+            .map_err(|e| errors::invalid(py, e))?;
+        Ok(predictions.map(|all| all.iter().map(|p| (p.mean, p.std)).collect()))
     }
 
     fn relevance(&self, py: Python<'_>) -> PyResult<Option<Vec<f64>>> {
         self.with(py, |o| o.relevance())
     }
 
-    fn trust_region(&self, py: Python<'_>) -> PyResult<String> {
-        let region = self.with(py, |o| o.trust_region())?;
-        as_json(py, &region)
+    fn trust_region(&self, py: Python<'_>) -> PyResult<Option<Region>> {
+        self.with(py, |o| o.trust_region().map(|r| (r.centre, r.half_axes)))
     }
 
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let report = self.with(py, |o| o.report().cloned())?;
         as_json(py, &report)
+    }
+
+    fn set_stopping(
+        &self,
+        py: Python<'_>,
+        budget: Option<usize>,
+        target: Option<f64>,
+        tolerance: Option<f64>,
+    ) -> PyResult<()> {
+        self.with(py, |o| o.set_stopping(budget, target, tolerance))?
+            .map_err(|e| errors::invalid(py, e))
     }
 
     fn config(&self, py: Python<'_>) -> PyResult<String> {

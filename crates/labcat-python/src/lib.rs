@@ -24,11 +24,18 @@ fn switches() -> Vec<(&'static str, &'static str, &'static str)> {
         .collect()
 }
 
+/// The budget of a run in `d` dimensions that nothing else can end.
+#[pyfunction]
+fn default_budget(d: usize) -> usize {
+    labcat::default_budget(d)
+}
+
 /// The native module.
 #[pymodule(gil_used = false)]
 fn _labcat(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Core>()?;
     module.add_function(wrap_pyfunction!(check_domain, module)?)?;
+    module.add_function(wrap_pyfunction!(default_budget, module)?)?;
     module.add_function(wrap_pyfunction!(switches, module)?)
 }
