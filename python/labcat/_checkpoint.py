@@ -38,7 +38,9 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise CheckpointError(f"checkpoint {path}: there is no directory {path.parent}") from None
+            raise CheckpointError(
+                f"checkpoint {path}: there is no directory {path.parent}"
+            ) from None
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from error

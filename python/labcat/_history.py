@@ -115,7 +115,10 @@ class History:
     """Names of the parameters."""
 
     def __init__(
-        self, evaluations: list[tuple[int, list[float], float, int]], names: list[str], maximize: bool
+        self,
+        evaluations: list[tuple[int, list[float], float, int]],
+        names: list[str],
+        maximize: bool,
     ) -> None:
         ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
         self.id = np.array(ids, dtype=np.int64)

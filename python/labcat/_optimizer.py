@@ -137,8 +137,8 @@ class Optimizer:
         """
         if n is None:
             return self._trial(self._core.ask())
-        if not 1 <= operator.index(n) <= _MOST_ASKED:
-            raise InvalidError(f"points to ask: {n}; allowed: 1 to {_MOST_ASKED}")
+        if not (hasattr(n, "__index__") and 1 <= operator.index(n) <= _MOST_ASKED):
+            raise InvalidError(f"points to ask: {n!r}; allowed: 1 to {_MOST_ASKED}")
         return [self._trial(suggestion) for suggestion in self._core.ask_many(n)]
 
     def _trial(self, suggestion: tuple[int, list[float]]) -> Trial:
@@ -222,7 +222,8 @@ class Optimizer:
         >>> optimizer.ask().id
         1
         """
-        self._core.set_stopping(budget, target, tolerance)
+        switches = {"budget": budget, "target": target, "tolerance": tolerance}
+        self._core.set_stopping(switch_texts(switches))
         self._settings = json.loads(self._core.config())
 
     def predict(self, x: Points) -> Prediction:

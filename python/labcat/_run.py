@@ -100,19 +100,20 @@ class Run:
     def _collect(self) -> None:
         """Waits for results and tells them all, then raises what the first bad one asks for."""
         timeout = max(0.0, min(_TICK, self._deadline - time.monotonic()))
-        raised: BaseException | None = None
+        raised: Exception | None = None
         for trial, outcome in self._backend.wait(timeout):
             self._running -= 1
             try:
-                self._record(trial, outcome)
+                self._tell(trial, outcome)
+                self._save()
+                if raised is None:
+                    self._show()
             except Exception as exception:
                 raised = raised or exception
         if raised is not None:
             raise raised
 
-    def _record(self, trial: Trial, outcome: Outcome) -> None:
-        self._tell(trial, outcome)
-        self._save()
+    def _show(self) -> None:
         self._progress.update(self._optimizer)
         if self._callback is not None:
             self._call_back(self._callback)

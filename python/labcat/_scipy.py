@@ -66,7 +66,9 @@ def scipy_method(
         ]
     unknown = sorted(set(options) - _OPTIONS)
     if unknown:
-        warnings.warn(f"unknown options for labcat: {', '.join(unknown)}", RuntimeWarning, stacklevel=3)
+        warnings.warn(
+            f"unknown options for labcat: {', '.join(unknown)}", RuntimeWarning, stacklevel=3
+        )
     chosen = {name: value for name, value in options.items() if name not in unknown}
     for name, value in (("budget", maxiter), ("budget", maxfev), ("tolerance", tol)):
         if value is not None:

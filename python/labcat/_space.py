@@ -131,7 +131,9 @@ class Space(Mapping[str, Real]):
         """The values of a vector by their names."""
         vector = _vector(x)
         if len(vector) != len(self):
-            raise InvalidError(f"a point has {len(self)} values, one per parameter, not {len(vector)}")
+            raise InvalidError(
+                f"a point has {len(self)} values, one per parameter, not {len(vector)}"
+            )
         return dict(zip(self, vector.tolist()))
 
     def to_vector(self, params: Mapping[str, float]) -> Vector:
@@ -195,7 +197,7 @@ def _real(name: str, parameter: object) -> Real:
     if isinstance(parameter, (Integer, Categorical)):
         raise LabcatError(
             f"parameter {name!r} is {type(parameter).__name__}, which labcat cannot optimise yet; "
-            "what works now is labcat.Real(low, high), with scale=\"log\" if its magnitude varies"
+            'what works now is labcat.Real(low, high), with scale="log" if its magnitude varies'
         )
     if isinstance(parameter, Real):
         low, high, scale = parameter.low, parameter.high, parameter.scale

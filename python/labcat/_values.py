@@ -74,7 +74,9 @@ def switch_texts(switches: Mapping[str, object]) -> list[tuple[str, str]]:
     """Switches as the core reads them: name and text."""
     for name in switches:
         if name not in SWITCHES:
-            raise UnknownSwitchError(f"unknown switch {name!r}; the switches are {', '.join(SWITCHES)}")
+            raise UnknownSwitchError(
+                f"unknown switch {name!r}; the switches are {', '.join(SWITCHES)}"
+            )
     return [(name, switch_text(name, value)) for name, value in switches.items()]
 
 

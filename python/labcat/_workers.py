@@ -68,7 +68,9 @@ def backend_of(workers: Workers, objective: Objective) -> Backend:
             "number of evaluations at once"
         )
     if workers < -1 or workers == 0:
-        raise InvalidError(f"workers is {workers}; allowed: -1 for one per processor, or 1 and more")
+        raise InvalidError(
+            f"workers is {workers}; allowed: -1 for one per processor, or 1 and more"
+        )
     count = _processors() if workers == -1 else workers
     return _Here(objective) if count == 1 else Processes(count, objective)
 
@@ -137,7 +139,9 @@ class _Map:
             try:
                 outcome = next(outcomes)
             except StopIteration:
-                raise InvalidError(f"workers={self._map!r} gave fewer results than points") from None
+                raise InvalidError(
+                    f"workers={self._map!r} gave fewer results than points"
+                ) from None
             yield trial, outcome
 
     def finished(self) -> Iterator[tuple[Trial, Outcome]]:

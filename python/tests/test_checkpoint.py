@@ -68,12 +68,17 @@ print("done", result.nfev)
     while kills < 3:
         process = subprocess.Popen([sys.executable, "-c", script])
         before = len(log.read_text().splitlines()) if log.exists() else 0
-        while process.poll() is None and len(log.read_text().splitlines() if log.exists() else ()) < before + 12:
+        while (
+            process.poll() is None
+            and len(log.read_text().splitlines() if log.exists() else ()) < before + 12
+        ):
             time.sleep(0.005)
         process.kill()
         assert process.wait() == -signal.SIGKILL
         kills += 1
-    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    output = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert output.stdout == "done 60\n"
     evaluated = [tuple(map(float, line.split())) for line in log.read_text().splitlines()]
     assert 60 <= len(evaluated) <= 60 + kills
@@ -172,7 +177,9 @@ def test_a_checkpoint_of_another_problem_is_refused_and_kept(tmp_path, bounds, o
     labcat.minimize(rosenbrock, BOX, budget=6, rng=1, checkpoint=path)
     before = path.read_bytes()
     with pytest.raises(labcat.CheckpointError, match=f"another problem: its {named}"):
-        labcat.minimize(lambda *x: 0.0, bounds, **{"budget": 6, "rng": 1, "checkpoint": path, **options})
+        labcat.minimize(
+            lambda *x: 0.0, bounds, **{"budget": 6, "rng": 1, "checkpoint": path, **options}
+        )
     assert path.read_bytes() == before
 
 
@@ -183,7 +190,9 @@ def test_the_direction_belongs_to_the_problem(tmp_path):
         labcat.maximize(rosenbrock, BOX, budget=6, rng=1, checkpoint=path)
 
 
-@pytest.mark.parametrize("content", [b"", b"not json", b"{}", b"\xff\xfe", json.dumps([1]).encode()])
+@pytest.mark.parametrize(
+    "content", [b"", b"not json", b"{}", b"\xff\xfe", json.dumps([1]).encode()]
+)
 def test_a_file_that_is_no_checkpoint_is_refused_and_kept(tmp_path, content):
     path = tmp_path / "run.json"
     path.write_bytes(content)

@@ -18,7 +18,10 @@ BOX = [(-5, 10)] * 2
 def test_rosenbrock_to_a_millionth_the_same_every_time():
     results = [
         labcat.minimize(
-            lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, [(-5, 10)] * 2, budget=150, rng=1
+            lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2,
+            [(-5, 10)] * 2,
+            budget=150,
+            rng=1,
         )
         for _ in range(3)
     ]
@@ -101,7 +104,9 @@ def test_the_objective_cannot_disturb_the_run_through_its_argument():
         return value
 
     result = labcat.minimize(vandal, BOX, budget=30, rng=1)
-    assert np.array_equal(result.history.x, labcat.minimize(rosenbrock, BOX, budget=30, rng=1).history.x)
+    assert np.array_equal(
+        result.history.x, labcat.minimize(rosenbrock, BOX, budget=30, rng=1).history.x
+    )
 
 
 # --- stopping

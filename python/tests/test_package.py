@@ -27,7 +27,13 @@ def test_the_examples_in_the_docstrings_run(name):
 
 
 def test_the_main_functions_have_examples():
-    for item in (labcat.minimize, labcat.maximize, labcat.Optimizer, labcat.Space, labcat.scipy_method):
+    for item in (
+        labcat.minimize,
+        labcat.maximize,
+        labcat.Optimizer,
+        labcat.Space,
+        labcat.scipy_method,
+    ):
         assert doctest.DocTestFinder().find(item)[0].examples, item
 
 

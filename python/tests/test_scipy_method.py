@@ -50,7 +50,11 @@ def test_args_callback_tolerance_and_derivatives():
 
 def test_disp_shows_progress(capsys):
     minimize(
-        rosenbrock, [0, 0], method=labcat.scipy_method, bounds=BOX, options={"maxfev": 3, "disp": True}
+        rosenbrock,
+        [0, 0],
+        method=labcat.scipy_method,
+        bounds=BOX,
+        options={"maxfev": 3, "disp": True},
     )
     assert "3/3" in capsys.readouterr().err
 

@@ -78,9 +78,7 @@ def test_wrong_spaces_are_errors_where_they_are_written(make, named_in_message):
         make()
 
 
-@pytest.mark.parametrize(
-    "parameter", [labcat.Integer(1, 9), labcat.Categorical(["adam", "sgd"])]
-)
+@pytest.mark.parametrize("parameter", [labcat.Integer(1, 9), labcat.Categorical(["adam", "sgd"])])
 def test_integers_and_categories_are_refused_by_name(parameter):
     with pytest.raises(labcat.LabcatError, match=r"'depth' is .*cannot optimise yet.*labcat\.Real"):
         labcat.Space(rate=(0, 1), depth=parameter)

@@ -248,7 +248,12 @@ def test_a_broken_executor_is_raised_whatever_on_error_says():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         with pytest.raises(BrokenProcessPool) as caught:
             labcat.minimize(
-                objectives.dies_on_the_right, [(0.5, 1)], budget=9, rng=1, workers=pool, on_error="fail"
+                objectives.dies_on_the_right,
+                [(0.5, 1)],
+                budget=9,
+                rng=1,
+                workers=pool,
+                on_error="fail",
             )
     assert caught.value.labcat_result.nfev == 0
 
@@ -290,6 +295,20 @@ def test_results_that_ended_before_an_exception_are_kept():
     with pytest.raises(RuntimeError, match="second") as caught:
         labcat.minimize(fun, BOX, budget=30, rng=1, workers=Batch())
     assert caught.value.labcat_result.nfev == 3
+
+
+def test_after_stop_iteration_the_callback_is_not_called_again():
+    called = []
+
+    def callback(intermediate_result):
+        called.append(intermediate_result.nfev)
+        if len(called) == 3:
+            raise StopIteration
+
+    workers = (lambda f, xs: [f(x) for x in xs], 8)
+    result = labcat.minimize(sphere, BOX, budget=30, rng=1, workers=workers, callback=callback)
+    assert called == [1, 2, 3]
+    assert result.nfev == 8  # nothing of the batch is lost
 
 
 def test_worker_processes_end_with_the_run():

@@ -244,15 +244,16 @@ impl Core {
         as_json(py, &report)
     }
 
-    fn set_stopping(
-        &self,
-        py: Python<'_>,
-        budget: Option<usize>,
-        target: Option<f64>,
-        tolerance: Option<f64>,
-    ) -> PyResult<()> {
-        self.with(py, |o| o.set_stopping(budget, target, tolerance))?
-            .map_err(|e| errors::invalid(py, e))
+    /// Changes some of the stopping switches.
+    fn set_stopping(&self, py: Python<'_>, switches: Vec<(String, String)>) -> PyResult<()> {
+        self.with(py, |o| {
+            let mut config = o.config().clone();
+            for (name, value) in &switches {
+                config.set(name, value)?;
+            }
+            o.set_stopping(config.budget, config.target, config.tolerance)
+        })?
+        .map_err(|e: labcat::ConfigError| errors::invalid(py, e))
     }
 
     fn config(&self, py: Python<'_>) -> PyResult<String> {
