@@ -16,7 +16,7 @@ use crate::domain::{Domain, PointError};
 use crate::error::Error;
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
-use config::{Config, Settings};
+use config::{Config, ConfigError, Settings};
 use propose::Workspace;
 use report::{Observer, Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
@@ -400,6 +400,33 @@ impl Optimizer {
             return Some(StopReason::Budget);
         }
         self.converged.then_some(StopReason::Tolerance)
+    }
+
+    /// Replaces the stopping switches: a run that has ended may go on, one that goes on may end earlier.
+    ///
+    /// ```
+    /// # use labcat::{Config, Domain, Optimizer, Preset};
+    /// let mut config = Config::new(Preset::Default);
+    /// config.budget = Some(1);
+    /// let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0)])?, config)?;
+    /// let first = optimizer.ask()?;
+    /// optimizer.tell(first.id, 1.0)?;
+    /// assert!(optimizer.ask().is_err());
+    /// optimizer.set_stopping(Some(2), None, None)?;
+    /// assert!(optimizer.ask().is_ok());
+    /// # Ok::<(), labcat::Error>(())
+    /// ```
+    pub fn set_stopping(
+        &mut self,
+        budget: Option<usize>,
+        target: Option<f64>,
+        tolerance: Option<f64>,
+    ) -> Result<(), ConfigError> {
+        let config = Config { budget, target, tolerance, ..self.config.clone() };
+        self.settings = config.check(self.domain.dim())?;
+        self.converged &= tolerance == self.config.tolerance;
+        self.config = config;
+        Ok(())
     }
 
     /// The domain.
