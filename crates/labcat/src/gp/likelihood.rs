@@ -80,7 +80,7 @@ impl Derivatives {
                     *square = (x - origin) * (x - origin);
                 }
             }
-            let correlations = &gp.b.factor.col(q)[..q]; // kept there by the fit, above the diagonal
+            let correlations = &gp.b.correlations.col(q)[..q];
             for p in 0..q {
                 let s: f64 = (0..d).map(|i| self.squares[(p, i)]).sum();
                 let (k1, k2) = prior.kernel.slopes(s, correlations[p]);

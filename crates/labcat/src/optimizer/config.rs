@@ -33,10 +33,8 @@ pub struct Config {
     pub seed: u64,
     /// β, half the side of the trust region in length-scales; `None`: the preset's rule.
     pub beta: Option<f64>,
-    /// ρ: as many observations per dimension are kept even outside the trust region.
+    /// ρ: as many observations per dimension are kept.
     pub cache_factor: f64,
-    /// No more than this many observations per dimension are kept, wherever they lie; a limit below ρ counts as ρ.
-    pub cache_limit: f64,
     /// σ_prior, standard deviation of the prior on ln ℓ; `None`: a uniform prior.
     pub prior_sigma: Option<f64>,
     /// Whether the frame is rotated to the weighted principal components.
@@ -84,7 +82,6 @@ impl Config {
             seed: 0,
             beta: None,
             cache_factor: 7.0,
-            cache_limit: 14.0,
             prior_sigma: Some(0.1),
             rotation: true,
             newton_steps: 1,
@@ -145,7 +142,6 @@ impl Config {
             "seed" => self.seed = value.parse().map_err(|_| error())?,
             "beta" => self.beta = optional(value).map_err(|()| error())?,
             "cache_factor" => self.cache_factor = value.parse().map_err(|_| error())?,
-            "cache_limit" => self.cache_limit = value.parse().map_err(|_| error())?,
             "prior_sigma" => self.prior_sigma = optional(value).map_err(|()| error())?,
             "rotation" => self.rotation = value.parse().map_err(|_| error())?,
             "newton_steps" => self.newton_steps = value.parse().map_err(|_| error())?,
@@ -175,7 +171,6 @@ impl Config {
         let rules = [
             ("beta", self.beta_for(d), positive(self.beta_for(d))),
             ("cache_factor", self.cache_factor, self.cache_factor >= 1.0 && self.cache_factor <= 1000.0),
-            ("cache_limit", self.cache_limit, self.cache_limit >= 1.0 && self.cache_limit <= 1000.0),
             ("prior_sigma", self.prior_sigma.unwrap_or(1.0), positive(self.prior_sigma.unwrap_or(1.0))),
             ("newton_steps", self.newton_steps as f64, self.newton_steps <= 1000),
             ("initial_points", self.initial_points_for(d) as f64, (2..=1_000_000).contains(&self.initial_points_for(d))),
@@ -195,7 +190,6 @@ impl Config {
         }
         let beta = self.beta_for(d);
         let order = if self.match_axes { AxisOrder::Matched } else { AxisOrder::Sorted };
-        let per_dimension = |factor: f64| (factor * d as f64).ceil() as usize;
         Ok(Settings {
             direction: self.direction,
             initial_points: self.initial_points_for(d),
@@ -207,7 +201,7 @@ impl Config {
             noise: self.noise,
             prior_sigma: self.prior_sigma,
             newton_steps: self.newton_steps,
-            region: TrustRegion { beta, keep: per_dimension(self.cache_factor), limit: per_dimension(self.cache_limit.max(self.cache_factor)) },
+            region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             acquisition: self.acquisition,
             search: Search {
                 beta,
@@ -278,8 +272,7 @@ pub const SWITCHES: &[Switch] = &[
     switch("direction", "which way is better", "minimize or maximize"),
     switch("seed", "one seed, one stream of suggestions", "a whole number from 0 to 18446744073709551615"),
     switch("beta", "half the side of the trust region, in length-scales", "a positive number, or none for the preset's rule"),
-    switch("cache_factor", "observations per dimension kept even outside the trust region", "a number from 1 to 1000"),
-    switch("cache_limit", "most observations per dimension that are kept at all", "a number from 1 to 1000; below cache_factor it counts as cache_factor"),
+    switch("cache_factor", "observations per dimension that the model keeps", "a number from 1 to 1000"),
     switch("prior_sigma", "standard deviation of the prior on ln length-scale", "a positive number, or none for a uniform prior"),
     switch("rotation", "rotate the frame to the weighted principal components", "true or false"),
     switch("newton_steps", "length-scale steps per suggestion", "a whole number from 0 to 1000"),

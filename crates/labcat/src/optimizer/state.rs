@@ -137,7 +137,7 @@ impl Loaded {
         }
         self.run.check(d, self.evaluations.len()).map_err(|why| wrong(&why))?;
         Ok(Optimizer {
-            work: Workspace::new(settings.region.limit, settings.search.candidates, d),
+            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
             observations: Observations::restore(settings.direction, &domain, self.evaluations),
             seen,
             domain,

@@ -507,3 +507,7 @@ pub(crate) fn orthonormalise(m: &mut Matrix) {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
