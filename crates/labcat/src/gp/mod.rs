@@ -241,7 +241,7 @@ impl Gp {
         linalg::solve_lower_transposed(&self.b.factor, &mut g.v);
         // ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij)
         for (k, s) in g.k.iter_mut().zip(&g.s) {
-            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes(*s, *k).0;
+            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
         }
         g.mean_gradient.clear();
         g.std_gradient.clear();

@@ -378,16 +378,10 @@ pub(crate) fn remove_from_cholesky(l: &mut Matrix, index: usize, scratch: &mut V
     scratch.clear();
     scratch.extend_from_slice(&l.col(index)[index + 1..]);
     // Shift the remaining columns up and to the left, into the (n − 1)-row layout.
-    let mut to = 0;
-    for j in 0..n {
-        if j != index {
-            for i in 0..n {
-                if i != index {
-                    l.data[to] = l.data[j * n + i];
-                    to += 1;
-                }
-            }
-        }
+    for j in (0..n).filter(|&j| j != index) {
+        let to = (j - usize::from(j > index)) * (n - 1);
+        l.data.copy_within(j * n..j * n + index, to);
+        l.data.copy_within(j * n + index + 1..(j + 1) * n, to + index);
     }
     l.reshape(n - 1, n - 1);
     add_rank_one(l, index, scratch);
