@@ -98,7 +98,11 @@ fn stall_ratio(d: usize) -> f64 {
             while optimizer.n_evaluations() < from {
                 step(&mut optimizer, bumpy);
             }
-            timed(|| while optimizer.n_evaluations() < to { step(&mut optimizer, bumpy) })
+            timed(|| {
+                while optimizer.n_evaluations() < to {
+                    step(&mut optimizer, bumpy)
+                }
+            })
         };
         (window(400, 500), window(1900, 2000))
     };
@@ -109,8 +113,11 @@ fn stall_ratio(d: usize) -> f64 {
 
 fn main() {
     let smoke = std::env::args().any(|a| a == "--smoke");
-    let sizes: &[(usize, usize, usize)] =
-        if smoke { &[(2, 300, 10), (5, 40, 4)] } else { &[(2, 1000, 10), (5, 300, 4), (10, 100, 2), (20, 40, 1), (100, 6, 1)] };
+    let sizes: &[(usize, usize, usize)] = if smoke {
+        &[(2, 300, 10), (5, 40, 4)]
+    } else {
+        &[(2, 1000, 10), (5, 300, 4), (10, 100, 2), (20, 40, 1), (100, 6, 1)]
+    };
     println!("| d | n | step / unavoidable work, paper | default | µs per step, paper | default |");
     println!("|---|---|---|---|---|---|");
     for &(d, rounds, inner) in sizes {

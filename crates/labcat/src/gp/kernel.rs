@@ -85,7 +85,8 @@ impl KernelKind {
     pub(crate) fn slopes(self, squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
         fn all<K: Kernel>(squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
             for (p, ((k, k1), k2)) in k.iter().zip(k1).zip(k2).enumerate() {
-                let s = if K::NEEDS_DISTANCE { (0..squares.cols()).map(|i| squares[(first + p, i)]).sum() } else { 0.0 };
+                let s =
+                    if K::NEEDS_DISTANCE { (0..squares.cols()).map(|i| squares[(first + p, i)]).sum() } else { 0.0 };
                 (*k1, *k2) = K::slopes(s, *k);
             }
         }

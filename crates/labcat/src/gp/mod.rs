@@ -91,7 +91,11 @@ impl Gp {
     }
 
     /// As [`Gp::fit`], with the nugget raised tenfold until K is positive definite, at most to a hundredth of σ_f².
-    pub(crate) fn fit_with_jitter(mut prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
+    pub(crate) fn fit_with_jitter(
+        mut prior: Prior,
+        y: &[f64],
+        mut b: Buffers,
+    ) -> Result<Self, (NonPositivePivot, Buffers)> {
         let ceiling = 1e-2 * prior.signal;
         loop {
             match Self::fit(prior, y, b) {

@@ -438,7 +438,11 @@ pub(crate) fn right_singular_vectors(z: &mut Matrix, v: &mut Matrix, sigma: &mut
                 rotated = true;
                 // Smaller root of t² + 2ζt − 1 = 0: the rotation that makes the two columns orthogonal.
                 let zeta = (yy - xx) / (2.0 * xy);
-                let t = if zeta.is_finite() { 1.0_f64.copysign(zeta) / (zeta.abs() + (1.0 + zeta * zeta).sqrt()) } else { 0.0 };
+                let t = if zeta.is_finite() {
+                    1.0_f64.copysign(zeta) / (zeta.abs() + (1.0 + zeta * zeta).sqrt())
+                } else {
+                    0.0
+                };
                 let cosine = 1.0 / (1.0 + t * t).sqrt();
                 let sine = cosine * t;
                 rotate_columns(z, p, q, rows, cosine, sine);
