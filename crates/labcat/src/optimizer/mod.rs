@@ -138,7 +138,9 @@ pub struct Optimizer {
     run: LocalRun,
     restarts: Vec<Restart>,
     converged: bool,
-    /// Everything suggested, told or failed: none of it is suggested again.
+    /// Points withdrawn by [`Optimizer::cancel`].
+    cancelled: Vec<Vec<f64>>,
+    /// Everything suggested, told, failed or cancelled: none of it is suggested again.
     seen: Seen,
     work: Workspace,
 }
@@ -167,6 +169,7 @@ impl Optimizer {
             run,
             restarts: Vec::new(),
             converged: false,
+            cancelled: Vec::new(),
         })
     }
 
@@ -308,7 +311,8 @@ impl Optimizer {
     /// Withdraws a pending point that will never be told; its place in the budget is free again.
     pub fn cancel(&mut self, id: TrialId) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
-        self.pending.remove(position);
+        let withdrawn = self.pending.remove(position);
+        self.cancelled.push(withdrawn.x);
         self.work.drop_model(); // it holds a fantasy there
         Ok(())
     }
