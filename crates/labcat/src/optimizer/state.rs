@@ -34,7 +34,9 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(why) => write!(f, "this is not the saved state of an optimizer: {why}"),
-            Self::Version { found } => write!(f, "the state has format version {found}: this release reads version {VERSION}"),
+            Self::Version { found } => {
+                write!(f, "the state has format version {found}: this release reads version {VERSION}")
+            }
             Self::Inconsistent(why) => write!(f, "the saved state contradicts itself: {why}"),
         }
     }
