@@ -66,8 +66,8 @@ class Processes:
         except Exception as error:
             raise InvalidError(
                 f"workers={width} evaluates in other processes, to which the objective and its "
-                f"args cannot be sent ({error}); define the function at the top of a module, or pass "
-                "workers=concurrent.futures.ThreadPoolExecutor(n) to use threads"
+                f"args cannot be sent ({error}); define the function at the top of a module, or "
+                "pass workers=concurrent.futures.ThreadPoolExecutor(n) to use threads"
             ) from error
         self._idle: list[_Worker] = []
         self._busy: list[tuple[_Worker, Trial]] = []

@@ -556,7 +556,7 @@ def test_an_unknown_switch_is_also_a_type_error():
 
 
 def test_eight_threads_asking_and_telling_at_random():
-    """Two asks in flight per thread, told in random order: nothing lost, no duplicates, no deadlock."""
+    """Two asks in flight per thread: nothing is lost, nothing comes twice, nothing waits for ever."""
     optimizer = labcat.Optimizer(BOX, rng=1, budget=400)
     told: list[int] = []
     points: list[tuple[float, ...]] = []
