@@ -16,7 +16,7 @@ use crate::domain::{Domain, PointError};
 use crate::error::Error;
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
-use config::{Config, Settings};
+use config::{Config, ConfigError, Settings};
 use propose::Workspace;
 use report::{Observer, Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
@@ -326,6 +326,14 @@ impl Optimizer {
         if self.run.number == 0 {
             self.run.design.pop();
         }
+        Ok(())
+    }
+
+    /// Changes when to stop: the budget and the target, in place of those of the configuration. Nothing else can be changed.
+    pub fn set_limits(&mut self, budget: Option<usize>, target: Option<f64>) -> Result<(), ConfigError> {
+        let config = Config { budget, target, ..self.config.clone() };
+        self.settings = config.check(self.domain.dim())?;
+        self.config = config;
         Ok(())
     }
 
