@@ -7,7 +7,18 @@ pub(crate) use data::{Evaluation, Parameter, ReportData, Restart, TrustRegion};
 const TEMPLATE: &str = include_str!("page/template.html");
 const STYLE: &str = include_str!("page/page.css");
 /// The page's script, in the order of its parts: each may use what stands before it.
-const SCRIPT: &str = concat!("\"use strict\";\n", include_str!("page/base.js"));
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n{\n",
+    include_str!("page/base.js"),
+    include_str!("page/chart.js"),
+    include_str!("page/curves.js"),
+    include_str!("page/filter.js"),
+    include_str!("page/parallel.js"),
+    include_str!("page/region.js"),
+    include_str!("page/table.js"),
+    include_str!("page/page.js"),
+    "}\n",
+);
 
 /// The page of a study.
 pub(crate) fn render(data: &ReportData) -> String {
