@@ -79,21 +79,27 @@ function linearTicks(start, end, count) {
 }
 
 function logTicks(start, end, count) {
-  const [first, last] = [Math.ceil(start - 1e-9), Math.floor(end + 1e-9)];
-  const every = Math.max(1, Math.ceil((last - first + 1) / count));
-  const factors = last - first >= 2 ? [1] : [1, 2, 5];
-  const ticks = [];
-  for (let k = first - 1; k <= last; k += every) {
-    for (const factor of factors) {
-      const place = k + Math.log10(factor);
-      if (place >= start - 1e-9 && place <= end + 1e-9) ticks.push({ at: 10 ** place, label: powerLabel(k, factor) });
-    }
-  }
+  const decades = decadeTicks(start, end, count, [1]);
+  const ticks = decades.length > 2 ? decades : decadeTicks(start, end, count, [1, 2, 5]);
   return ticks.length > 1 ? ticks : [start, end].map((place) => ({ at: 10 ** place, label: short(10 ** place, 3) }));
 }
 
-function powerLabel(power, factor) {
-  if (power >= -3 && power <= 4) return short(factor * 10 ** power, 3);
+function decadeTicks(start, end, count, factors) {
+  const [first, last] = [Math.floor(start + 1e-9), Math.floor(end + 1e-9)];
+  const every = Math.max(1, Math.ceil((last - first) / count));
+  const plain = first >= -3 && last <= 4;
+  const ticks = [];
+  for (let power = Math.ceil(first / every) * every; power <= last; power += every) {
+    for (const factor of factors) {
+      const place = power + Math.log10(factor);
+      if (place >= start - 1e-9 && place <= end + 1e-9) ticks.push({ at: 10 ** place, label: powerLabel(power, factor, plain) });
+    }
+  }
+  return ticks;
+}
+
+function powerLabel(power, factor, plain) {
+  if (plain || Math.abs(power) <= 1) return short(factor * 10 ** power, 3);
   const raised = [...String(power)].map((character) => (character === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[character])).join("");
   return factor === 1 ? `10${raised}` : `${factor}·10${raised}`;
 }
@@ -111,6 +117,7 @@ const valueAxis = (() => {
   const logPossible = values.length > 1 && widest / floor > 10;
   const axis = { log: logPossible && positive && high / low > 1000, logPossible, positive };
   axis.of = (value) => (axis.log && !positive ? Math.max(Math.abs(value - best), floor) : value);
+  axis.exact = () => (axis.log ? { low: floor, high: widest, log: true } : { low, high, log: false });
   axis.range = () => {
     if (axis.log) {
       const room = (widest / floor) ** 0.04;

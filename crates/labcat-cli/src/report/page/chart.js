@@ -144,7 +144,7 @@ function showTip(place) {
 
 // ---- the frame: axes with their ticks, and under the plot a rail for what has no value
 
-function drawFrame(layer, width, { height, x, y, xTitle, yTitle, rail = false }) {
+function drawFrame(layer, width, { height, x, y, xTitle, yTitle, rail = false, columns = false }) {
   const [top, bottom] = [yTitle ? 26 : 12, height - (xTitle ? 42 : 26) - (rail ? 20 : 0)];
   const yScale = makeScale(y.low, y.high, y.log, bottom, top);
   const yTicks = yScale.ticks(Math.max(2, Math.round((bottom - top) / 52)));
@@ -158,17 +158,18 @@ function drawFrame(layer, width, { height, x, y, xTitle, yTitle, rail = false })
   }
   const foot = bottom + (rail ? 20 : 0);
   layer.append(svg("line", { class: "axis", x1: left, x2: right, y1: foot, y2: foot }));
-  drawColumns(layer, xScale, foot, { left, right });
+  drawColumns(layer, xScale, foot, { left, right, top: columns ? top : foot });
   if (rail) layer.append(svg("text", { x: left - 8, y: bottom + 10, "text-anchor": "end", dy: "0.35em" }, "failed"));
   if (yTitle) layer.append(svg("text", { x: 0, y: 12 }, yTitle));
   if (xTitle) layer.append(svg("text", { x: right, y: height - 4, "text-anchor": "end" }, xTitle));
   return { x: xScale, y: yScale, left, right, top, bottom, railAt: bottom + 10 };
 }
 
-function drawColumns(layer, scale, foot, { left, right }) {
+function drawColumns(layer, scale, foot, { left, right, top }) {
   let free = -Infinity;
   for (const { at, label } of scale.ticks(Math.max(2, Math.round((right - left) / 80)))) {
     const [place, half] = [scale(at), label.length * 3.4];
+    if (top < foot) layer.append(svg("line", { class: "gridline", x1: px(place), x2: px(place), y1: top, y2: foot }));
     if (place - half < free || place + half > right + 10) continue;
     free = place + half + 8;
     layer.append(svg("text", { x: px(place), y: foot + 17, "text-anchor": "middle" }, label));

@@ -80,12 +80,11 @@ function showConvergence() {
 
 function showRelevance() {
   const order = parameters.map((_, axis) => axis).sort((a, b) => study.relevance[b] - study.relevance[a]);
-  const largest = Math.max(...study.relevance);
   $("relevance-bars").replaceChildren(...order.map((axis) => {
     const share = study.relevance[axis];
     return html("li", {},
       html("span", { class: "name", title: parameters[axis].name }, parameters[axis].name),
-      html("span", { class: "track", "aria-hidden": "true" }, html("div", { class: "bar", style: `width:${(100 * share) / largest}%` })),
+      html("span", { class: "track", "aria-hidden": "true" }, html("div", { class: "bar", style: `width:${100 * share}%` })),
       html("span", { class: "share" }, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`));
   }));
 }

@@ -13,17 +13,17 @@ function showBest() {
     const [title, text] = evaluations.length
       ? ["No evaluation succeeded yet", "See below what the program said when it failed."]
       : ["No evaluation yet", "The charts appear here when the first values are told."];
-    $("best-card").append(html("p", { class: "value" }, title), html("p", { class: "note" }, text));
+    $("best-card").append(html("div", {}, html("p", { class: "value" }, title), html("p", { class: "note" }, text)));
     return;
   }
   const point = parameters.map(({ name }, axis) => html("div", {}, html("dt", { title: name }, name), html("dd", { title: String(best.x[axis]) }, short(best.x[axis], 8))));
   const copy = html("button", { type: "button", id: "copy" }, "Copy the point");
   copy.addEventListener("click", () => copyPoint(copy, best));
   $("best-card").append(
-    html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value, evaluation ${study.best + 1} of ${evaluations.length.toLocaleString("en")} (id ${best.id})`),
-    html("p", { class: "value", title: String(best.value) }, short(best.value, 8)),
-    html("dl", { class: "point" }, ...point),
-    copy,
+    html("div", {},
+      html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value, evaluation ${study.best + 1} of ${evaluations.length.toLocaleString("en")} (id ${best.id})`),
+      html("p", { class: "value", title: String(best.value) }, short(best.value, 8))),
+    html("div", {}, html("dl", { class: "point" }, ...point), copy),
   );
 }
 

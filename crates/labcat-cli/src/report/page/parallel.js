@@ -9,7 +9,7 @@ function drawParallel(layer, available) {
   const gap = shown.length > 1 ? (width - 2 * side) / (shown.length - 1) : 0;
   const axes = shown.map((column, k) => {
     const parameter = parameters[column.axis];
-    const range = parameter ? { low: parameter.low, high: parameter.high, log: parameter.scale === "log" } : valueAxis.range();
+    const range = parameter ? { low: parameter.low, high: parameter.high, log: parameter.scale === "log" } : valueAxis.exact();
     return { column, parameter, place: side + k * gap, scale: makeScale(range.low, range.high, range.log, bottom, top), range };
   });
   const level = ({ parameter, scale, column }, index) => scale(parameter ? column.get(index) : valueAxis.of(column.get(index)));

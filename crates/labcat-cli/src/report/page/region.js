@@ -6,10 +6,10 @@ let step = 0;
 let timer = null;
 
 // The part of the plane to draw: all of it, or the neighbourhood of the box.
-function mapRange(axis) {
+function mapRange(axis, close) {
   const { low, high, scale } = parameters[axis];
   const range = { low, high, log: scale === "log" };
-  if (!$("follow").checked) return range;
+  if (!close) return range;
   const plain = makeScale(low, high, range.log, 0, 1);
   const ends = boxes[step].corners.map((corner) => plain(corner[axis]));
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
@@ -17,13 +17,14 @@ function mapRange(axis) {
   return { low: plain.invert(least - room), high: plain.invert(most + room), log: range.log };
 }
 
-function drawMap(layer, width) {
-  const height = Math.min(width * 0.86, 540);
-  const [horizontal, vertical] = [mapRange(0), mapRange(1)];
-  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: parameters[0].name, yTitle: parameters[1].name });
+function drawMap(layer, width, close) {
+  const height = Math.min(width * 0.9, 540);
+  const [horizontal, vertical] = [mapRange(0, close), mapRange(1, close)];
+  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: trimmed(parameters[0].name, 40), yTitle: trimmed(parameters[1].name, 40), columns: true });
   const { left, right, top, bottom } = frame;
-  const clip = svg("clipPath", { id: "map-clip" }, svg("rect", { x: left, y: top - 6, width: right - left, height: bottom - top + 12 }));
-  const plot = svg("g", { "clip-path": "url(#map-clip)" });
+  const id = close ? "close-clip" : "map-clip";
+  const clip = svg("clipPath", { id }, svg("rect", { x: left, y: top - 6, width: right - left, height: bottom - top + 12 }));
+  const plot = svg("g", { "clip-path": `url(#${id})` });
   layer.append(clip, plot);
   const known = boxes[step].at_evaluation;
   const inside = ([x, y]) => x >= left && x <= right && y >= top - 6 && y <= bottom + 6;
@@ -60,7 +61,10 @@ function bestAmong(known) {
 
 function showMap() {
   const label = `Trust region over ${parameters[0].name} and ${parameters[1].name}, in ${counted(boxes.length, "step")}.`;
-  const chart = addChart($("map-chart"), label, drawMap);
+  const maps = [
+    addChart($("map-chart"), label, (layer, width) => drawMap(layer, width, false)),
+    addChart($("close-chart"), `Close up: ${label}`, (layer, width) => drawMap(layer, width, true)),
+  ];
   const goTo = (next) => {
     step = Math.min(Math.max(next, 0), boxes.length - 1);
     const box = boxes[step];
@@ -69,7 +73,7 @@ function showMap() {
     $("step-back").disabled = step === 0;
     $("step-on").disabled = step === boxes.length - 1;
     $("step-text").textContent = `Step ${step + 1} of ${boxes.length}, after ${counted(box.at_evaluation, "evaluation")}: half-widths ${box.half_widths.map((half) => short(half, 3)).join(" and ")}`;
-    redraw(chart);
+    maps.forEach(redraw);
   };
   const pause = () => {
     clearInterval(timer);
@@ -94,7 +98,6 @@ function showMap() {
   $("step-back").addEventListener("click", () => stop(step - 1));
   $("step-on").addEventListener("click", () => stop(step + 1));
   $("play").addEventListener("click", () => (timer === null ? play() : pause()));
-  $("follow").addEventListener("change", () => redraw(chart));
   setLegend("map-legend", [["box", "trust region"], ["newest", "next point"], ["point", "best so far"], ["ramp", "worst to best"], failed.length && ["crosses", "failed"]]);
   goTo(0);
 }
