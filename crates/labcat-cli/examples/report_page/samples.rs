@@ -16,7 +16,7 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
 }
 
 /// Two parameters, 150 evaluations with failures and restarts: the boxes can be drawn.
-fn rosenbrock() -> ReportData {
+pub(crate) fn rosenbrock() -> ReportData {
     let parameters = vec![linear("x", -5.0, 10.0), linear("y", -5.0, 10.0)];
     let value = |x: &[f64]| (1.0 - x[0]).powi(2) + 100.0 * (x[1] - x[0] * x[0]).powi(2);
     let search = Search {
@@ -35,7 +35,7 @@ fn rosenbrock() -> ReportData {
 }
 
 /// Six parameters, half of them on a log scale, maximised, with values of both signs.
-fn training() -> ReportData {
+pub(crate) fn training() -> ReportData {
     let parameters = vec![
         log("learning_rate", 1e-5, 1e-1),
         log("weight_decay", 1e-8, 1e-2),
@@ -64,7 +64,7 @@ fn training() -> ReportData {
     }
 }
 
-fn empty() -> ReportData {
+pub(crate) fn empty() -> ReportData {
     let parameters = vec![linear("x", -5.0, 10.0), linear("y", -5.0, 10.0)];
     let search = Search {
         parameters,
@@ -80,7 +80,7 @@ fn empty() -> ReportData {
     }
 }
 
-fn failures() -> ReportData {
+pub(crate) fn failures() -> ReportData {
     let parameters = vec![linear("thickness", 0.1, 2.5), log("stiffness", 1.0, 1e4)];
     let search = Search {
         parameters,
@@ -98,7 +98,7 @@ fn failures() -> ReportData {
 }
 
 /// Five thousand evaluations of six parameters, and a seed that no script's number can hold.
-fn large() -> ReportData {
+pub(crate) fn large() -> ReportData {
     let parameters = (0..6)
         .map(|axis| linear(&format!("x{axis}"), -5.0, 5.0))
         .collect();
@@ -124,7 +124,7 @@ fn large() -> ReportData {
 }
 
 /// Names and output that would break a page that did not escape them, and a value that never changes.
-fn awkward() -> ReportData {
+pub(crate) fn awkward() -> ReportData {
     let parameters = vec![
         linear("</script><script>alert(1)</script>", -1.0, 1.0),
         linear(
@@ -153,7 +153,7 @@ fn awkward() -> ReportData {
     data
 }
 
-fn single() -> ReportData {
+pub(crate) fn single() -> ReportData {
     let parameters = vec![linear("angle", 0.0, 90.0)];
     let search = Search {
         parameters,

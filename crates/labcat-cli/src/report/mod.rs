@@ -37,23 +37,17 @@ pub(crate) fn render(data: &ReportData) -> String {
 
 /// The study in one line, for readers without scripts.
 fn summary(data: &ReportData) -> String {
-    let count = data.evaluations.len();
-    let Some(best) = data.best.and_then(|index| data.evaluations.get(index)) else {
-        return format!("{count} evaluations, none of them successful yet.");
+    let number = data.evaluations.len();
+    let count = format!("{number} evaluation{}", if number == 1 { "" } else { "s" });
+    let best = data.best.and_then(|index| data.evaluations.get(index));
+    let Some((best, value)) = best.and_then(|best| Some((best, best.value?))) else {
+        return format!("{count}, no value yet.");
     };
-    let value = best
-        .value
-        .map_or_else(|| "unknown".to_owned(), |value| value.to_string());
-    let point: Vec<String> = data
-        .parameters
-        .iter()
-        .zip(&best.x)
+    let coordinates = data.parameters.iter().zip(&best.x);
+    let point: Vec<String> = coordinates
         .map(|(parameter, x)| format!("{} = {x}", parameter.name))
         .collect();
-    format!(
-        "{count} evaluations; best value {value} at {}.",
-        point.join(", ")
-    )
+    format!("{count}; best value {value} at {}.", point.join(", "))
 }
 
 /// JSON that can stand inside a `script` element: no `<` can end the element or begin a comment in it.

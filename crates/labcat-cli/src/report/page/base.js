@@ -5,6 +5,7 @@ const { evaluations, parameters } = study;
 const minimises = study.direction !== "maximize";
 const succeeded = evaluations.flatMap((evaluation, index) => (evaluation.value === null ? [] : [index]));
 const failed = evaluations.flatMap((evaluation, index) => (evaluation.value === null ? [index] : []));
+if (evaluations[study.best]?.value === null) study.best = null; // no best without a value to show
 const RAMP = 6;
 
 const $ = (id) => document.getElementById(id);
@@ -80,7 +81,7 @@ function linearTicks(start, end, count) {
 
 function logTicks(start, end, count) {
   const decades = decadeTicks(start, end, count, [1]);
-  const ticks = decades.length > 2 ? decades : decadeTicks(start, end, count, [1, 2, 5]);
+  const ticks = end - start >= 2 && decades.length > 1 ? decades : decadeTicks(start, end, count, [1, 2, 5]);
   return ticks.length > 1 ? ticks : [start, end].map((place) => ({ at: 10 ** place, label: short(10 ** place, 3) }));
 }
 
@@ -115,7 +116,9 @@ const valueAxis = (() => {
   const gaps = values.map((value) => Math.abs(value - best)).filter((gap) => gap > 0);
   const [floor, widest] = positive ? [low, high] : extent(gaps);
   const logPossible = values.length > 1 && widest / floor > 10;
-  const axis = { log: logPossible && positive && high / low > 1000, logPossible, positive };
+  const middling = [...gaps].sort((a, b) => a - b)[Math.floor(gaps.length / 2)];
+  const crowded = (positive && high / low > 1000) || middling < 0.02 * (high - low); // a linear axis would hide the end of the search
+  const axis = { log: logPossible && crowded, logPossible, positive };
   axis.of = (value) => (axis.log && !positive ? Math.max(Math.abs(value - best), floor) : value);
   axis.exact = () => (axis.log ? { low: floor, high: widest, log: true } : { low, high, log: false });
   axis.range = () => {

@@ -1,6 +1,6 @@
 // The charts along the evaluations and against the value: convergence, each parameter, relevance, half-widths.
 
-const orderRange = () => ({ low: 1, high: Math.max(2, evaluations.length), log: false });
+const orderRange = () => ({ low: 1, high: Math.max(2, evaluations.length), log: false, whole: true });
 
 function drawConvergence(layer, width) {
   const height = Math.min(400, Math.max(260, width * 0.42));

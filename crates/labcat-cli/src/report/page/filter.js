@@ -1,12 +1,13 @@
 // Which evaluations are meant: a filter of words and comparisons (`x > 2 value <= 0.1 status=timeout`), shared by the
 // table and the parallel coordinates. A brush on an axis writes into the same text, so there is one place to look.
 
+const valueColumn = { name: "value", get: (index) => evaluations[index].value };
 const columns = [
   { name: "#", get: (index) => index + 1 },
   { name: "id", get: (index) => evaluations[index].id },
-  ...parameters.map(({ name }, axis) => ({ name, axis, get: (index) => evaluations[index].x[axis] })),
-  { name: "value", get: (index) => evaluations[index].value, text: short },
+  valueColumn,
   { name: "status", get: (index) => evaluations[index].status, words: true },
+  ...parameters.map(({ name }, axis) => ({ name, axis, get: (index) => evaluations[index].x[axis] })),
   { name: "seconds", get: (index) => evaluations[index].seconds, text: (seconds) => short(seconds, 4) },
 ];
 const CONDITION = /("(?:[^"\\]|\\.)*"|[^\s<>=!"]+)\s*(<=|>=|!=|<|>|=)\s*("(?:[^"\\]|\\.)*"|[^\s]+)/g;

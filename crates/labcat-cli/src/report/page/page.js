@@ -13,7 +13,7 @@ function showBest() {
     const [title, text] = evaluations.length
       ? ["No evaluation succeeded yet", "See below what the program said when it failed."]
       : ["No evaluation yet", "The charts appear here when the first values are told."];
-    $("best-card").append(html("div", {}, html("p", { class: "value" }, title), html("p", { class: "note" }, text)));
+    $("best-card").append(html("div", {}, html("p", { class: "message" }, title), html("p", { class: "note" }, text)));
     return;
   }
   const point = parameters.map(({ name }, axis) => html("div", {}, html("dt", { title: name }, name), html("dd", { title: String(best.x[axis]) }, short(best.x[axis], 8))));
@@ -89,15 +89,20 @@ function showFailures() {
 
 function failure(index, open) {
   const evaluation = evaluations[index];
-  const point = parameters.map(({ name }, axis) => `${trimmed(name, 24)} = ${short(evaluation.x[axis], 4)}`).join(", ");
-  return html("details", { open }, html("summary", {}, `${index + 1}. `, html("span", { class: "status" }, evaluation.status), ` after ${duration(evaluation.seconds)}, ${point}`), outputOf(evaluation));
+  const point = parameters.map(({ name }, axis) => `${trimmed(name, 24)} = ${short(evaluation.x[axis])}`).join(", ");
+  const last = (evaluation.stderr || evaluation.stdout).trimEnd().split("\n").at(-1);
+  const output = outputOf(evaluation);
+  output.prepend(html("p", { class: "where" }, `At ${point}`));
+  const took = evaluation.seconds === null ? "" : ` after ${duration(evaluation.seconds)}`;
+  const said = html("span", { class: "last" }, last ? `: ${trimmed(last, 120)}` : "");
+  return html("details", { open }, html("summary", {}, `${index + 1}. `, html("span", { class: "status" }, evaluation.status), took, said), output);
 }
 
 const SECTIONS = [
   { id: "convergence", name: "Convergence", when: study.best !== null, show: showConvergence },
   { id: "relevance", name: "Relevance", when: study.relevance.length > 0, show: showRelevance },
   { id: "parameters", name: "Parameters", when: study.best !== null, show: showParameters },
-  { id: "parallel", name: "Together", when: evaluations.length > 0, show: showParallel },
+  { id: "parallel", name: "Together", when: evaluations.length > 0 && parameters.length > 1, show: showParallel },
   { id: "region", name: "Trust region", when: study.trust_regions.length > 0 || study.restarts.length > 0 },
   { id: "region-map", when: boxes.length > 0, show: showMap },
   { id: "widths", when: study.trust_regions.length > 0, show: showWidths },

@@ -1,11 +1,11 @@
 // Parallel coordinates: one line per evaluation across the axes of all parameters and the value.
 
-const parallelColumns = () => columns.filter(({ name, axis }) => axis !== undefined || (name === "value" && succeeded.length > 0));
+const parallelColumns = () => [...columns.filter(({ axis }) => axis !== undefined), ...(succeeded.length ? [valueColumn] : [])];
 
 function drawParallel(layer, available) {
   const shown = parallelColumns();
   const [height, top, bottom, side] = [340, 46, 312, 34];
-  const width = Math.max(available, shown.length * 62);
+  const width = Math.max(available, shown.length * 72);
   const gap = shown.length > 1 ? (width - 2 * side) / (shown.length - 1) : 0;
   const axes = shown.map((column, k) => {
     const parameter = parameters[column.axis];
@@ -15,7 +15,10 @@ function drawParallel(layer, available) {
   const level = ({ parameter, scale, column }, index) => scale(parameter ? column.get(index) : valueAxis.of(column.get(index)));
   const line = (index) => polyline(axes.filter(({ column }) => column.get(index) !== null).map((axis) => [axis.place, level(axis, index)]));
   drawLines(layer, line);
-  axes.forEach((axis) => drawAxis(layer, axis, { top, bottom, room: gap || width }));
+  axes.forEach((axis, k) => {
+    const [anchor, edge] = k === 0 ? ["start", 4] : k === axes.length - 1 ? ["end", width - 4] : ["middle", axis.place];
+    drawAxis(layer, axis, { top, bottom, room: gap || width, anchor, edge });
+  });
   const points = evaluations.map((_, index) => (filter.matches[index] ? [axes[0].place, level(axes[0], index)] : null));
   return { width, height, points, trace: line, nearest: (x, y) => nearestLine(axes, level, points, x, y) };
 }
@@ -29,15 +32,15 @@ function drawLines(layer, line) {
   group("best", matching.filter((index) => index === study.best));
 }
 
-function drawAxis(layer, axis, { top, bottom, room }) {
+function drawAxis(layer, axis, { top, bottom, room, anchor, edge }) {
   const { column, place, scale, range, parameter } = axis;
-  const letters = Math.max(4, Math.floor(room / 7.4));
-  const name = svg("text", { class: "name", x: px(place), y: 14, "text-anchor": "middle" }, trimmed(parameter ? column.name : "value", letters));
+  const letters = Math.max(4, Math.floor(room / 8.6));
+  const name = svg("text", { class: "name", x: px(edge), y: 14, "text-anchor": anchor }, trimmed(parameter ? column.name : "value", letters));
   name.append(svg("title", {}, parameter ? column.name : valueAxis.title()));
   layer.append(
     name,
-    svg("text", { x: px(place), y: 34, "text-anchor": "middle" }, short(range.high, 3)),
-    svg("text", { x: px(place), y: bottom + 20, "text-anchor": "middle" }, short(range.low, 3)),
+    svg("text", { x: px(edge), y: 34, "text-anchor": anchor }, short(range.high, 4)),
+    svg("text", { x: px(edge), y: bottom + 20, "text-anchor": anchor }, short(range.low, 4)),
     svg("line", { class: "axis", x1: place, x2: place, y1: top, y2: bottom }),
   );
   const clipped = (pixel) => Math.min(bottom, Math.max(top, pixel));

@@ -5,22 +5,22 @@ const TRAIL = 10;
 let step = 0;
 let timer = null;
 
-// The part of the plane to draw: all of it, or the neighbourhood of the box.
-function mapRange(axis, close) {
-  const { low, high, scale } = parameters[axis];
-  const range = { low, high, log: scale === "log" };
-  if (!close) return range;
-  const plain = makeScale(low, high, range.log, 0, 1);
-  const ends = boxes[step].corners.map((corner) => plain(corner[axis]));
-  const [least, most] = [Math.min(...ends), Math.max(...ends)];
-  const room = Math.max(most - least, 1e-9);
-  return { low: plain.invert(least - room), high: plain.invert(most + room), log: range.log };
+// The part of the plane to draw: all of it, or a square (in the scaled space) about the box.
+function mapRanges(close) {
+  const plain = [0, 1].map((axis) => makeScale(parameters[axis].low, parameters[axis].high, parameters[axis].scale === "log", 0, 1));
+  const ends = plain.map((scale, axis) => boxes[step].corners.map((corner) => scale(corner[axis])));
+  const spans = ends.map((places) => [Math.min(...places), Math.max(...places)]);
+  const half = close ? Math.min(0.5, 1.1 * Math.max(1e-9, ...spans.map(([least, most]) => most - least))) : 0.5;
+  return plain.map((scale, axis) => {
+    const middle = Math.min(1 - half, Math.max(half, (spans[axis][0] + spans[axis][1]) / 2));
+    return { low: scale.invert(middle - half), high: scale.invert(middle + half), log: parameters[axis].scale === "log" };
+  });
 }
 
 function drawMap(layer, width, close) {
-  const height = Math.min(width * 0.9, 540);
-  const [horizontal, vertical] = [mapRange(0, close), mapRange(1, close)];
-  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: trimmed(parameters[0].name, 40), yTitle: trimmed(parameters[1].name, 40), columns: true });
+  const height = Math.min(width, 520);
+  const [horizontal, vertical] = mapRanges(close);
+  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: trimmed(parameters[0].name, 40), yTitle: trimmed(parameters[1].name, 40), square: true });
   const { left, right, top, bottom } = frame;
   const id = close ? "close-clip" : "map-clip";
   const clip = svg("clipPath", { id }, svg("rect", { x: left, y: top - 6, width: right - left, height: bottom - top + 12 }));
@@ -43,7 +43,9 @@ function drawMap(layer, width, close) {
 
 function drawBoxes(plot, frame) {
   const outline = ({ corners }) => `${polyline(corners.map(([x, y]) => [frame.x(x), frame.y(y)]))}Z`;
+  const begun = study.restarts.reduce((latest, { at_evaluation: at }) => (at <= boxes[step].at_evaluation ? at : latest), 0);
   for (let back = Math.min(TRAIL, step); back > 0; back -= 1) {
+    if (boxes[step - back].at_evaluation < begun) continue;
     plot.append(svg("path", { class: "trail", "stroke-opacity": (0.5 * (1 - back / (TRAIL + 1))).toFixed(2), d: outline(boxes[step - back]) }));
   }
   const [x, y] = boxes[step].centre;
