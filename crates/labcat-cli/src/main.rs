@@ -8,8 +8,10 @@ mod format;
 mod journal;
 mod paths;
 mod process;
+mod report;
 mod run;
 mod session;
+mod step;
 mod study;
 mod switches;
 

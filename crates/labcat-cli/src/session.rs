@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{AskError, Optimizer, Origin, Outcome, Suggestion, TellError, TrialId};
+use labcat::{AskError, Optimizer, Outcome, Suggestion, TellError, TrialId};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::journal::{Change, Journal, Lock, Record};
 use crate::paths::Paths;
+use crate::step::Step;
 use crate::study::{Identity, Study};
 
 /// How long a short command waits for another one.
@@ -52,7 +53,7 @@ impl Session {
                 }
                 let mut session = Session::resume(journal, stored, lock)?;
                 session.name.clone_from(&study.name);
-                session.optimizer.set_limits(study.config.budget, study.config.target)?;
+                session.optimizer.set_limits(study.config.budget, study.config.target).map_err(labcat::Error::from)?;
                 Ok(session)
             }
         }
@@ -77,7 +78,9 @@ impl Session {
     pub(crate) fn ask(&mut self) -> Result<Suggestion, AskError> {
         let suggestion = self.optimizer.ask()?;
         self.changes.push(Change::Asked { id: suggestion.id.0, x: suggestion.x.clone() });
-        self.changes.extend(trust_region(&self.optimizer));
+        if let Some(step) = Step::newest(&self.optimizer) {
+            self.changes.push(Change::Step { at_evaluation: self.optimizer.n_evaluations(), region: json!(step).to_string() });
+        }
         Ok(suggestion)
     }
 
@@ -167,17 +170,8 @@ impl Session {
     }
 }
 
-/// The trust region behind a model-based suggestion, for the report.
-fn trust_region(optimizer: &Optimizer) -> Option<Change> {
-    optimizer.report().filter(|report| report.origin == Origin::Model)?;
-    let region = optimizer.trust_region()?;
-    let region = json!({
-        "centre": region.centre, "half_widths": region.half_widths, "corners": region.corners,
-    });
-    Some(Change::Step { at_evaluation: optimizer.n_evaluations(), region: region.to_string() })
-}
-
-fn changed(study: &Path, difference: &str) -> Failure {
+/// An edited study that is another one.
+pub(crate) fn changed(study: &Path, difference: &str) -> Failure {
     let study = study.display();
     Failure::usage(format!(
         "{study} no longer describes the study that was begun: {difference}. Write it back as it was; or keep the edited \

@@ -1,7 +1,8 @@
-//! The commands, a file for each that has something to say.
+//! The commands, a file for each group that belongs together.
 
 pub(crate) mod bench;
 pub(crate) mod demo;
+pub(crate) mod export;
 pub(crate) mod functions;
 pub(crate) mod import;
 pub(crate) mod init;

@@ -13,6 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::failure::Failure;
 use crate::format::now;
+use crate::paths::Paths;
 use crate::study::Identity;
 pub(crate) use lock::Lock;
 pub(crate) use read::Trial;
@@ -44,8 +45,6 @@ pub(crate) enum Change {
     Corrected { id: u64, was: Option<f64>, became: f64 },
     /// The trust region of a suggestion, as JSON.
     Step { at_evaluation: usize, region: String },
-    /// The stopping switches of the study were edited.
-    Limits { budget: Option<usize> },
 }
 
 /// What is known of an evaluation besides its point.
@@ -108,6 +107,16 @@ impl Journal {
             }
         }
         Err(failure.unwrap_or_else(|| Failure::run(format!("cannot open {}", path.display()))))
+    }
+
+    /// The journal of a study to look at, and what the study is.
+    pub(crate) fn of_begun_study(paths: &Paths) -> Result<(Journal, Identity), Failure> {
+        if !paths.journal.exists() {
+            return Err(paths.not_begun());
+        }
+        let journal = Journal::open(&paths.journal)?;
+        let identity = journal.identity()?.ok_or_else(|| paths.not_begun())?;
+        Ok((journal, identity))
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
@@ -235,12 +244,6 @@ fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
         Change::Step { at_evaluation, region } => {
             db.prepare_cached("INSERT INTO step (at_evaluation, region) VALUES (?1, ?2)")?
                 .execute(params![*at_evaluation as i64, region])?;
-        }
-        Change::Limits { budget } => {
-            db.execute(
-                "INSERT INTO meta (key, value) VALUES ('budget', ?1) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                [budget.map_or_else(|| "none".to_owned(), |budget| budget.to_string())],
-            )?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Questions to the journal.
 
+use labcat::Optimizer;
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
@@ -50,12 +51,13 @@ impl Journal {
         Ok(self.meta("created")?.and_then(|text| text.parse().ok()).unwrap_or(0))
     }
 
-    /// The optimizer's state.
-    pub(crate) fn state(&self) -> Result<Option<String>, Failure> {
-        self.db
+    /// The optimizer as of the newest transaction.
+    pub(crate) fn optimizer(&self) -> Result<Optimizer, Failure> {
+        let state: String = self
+            .db
             .query_row("SELECT json FROM state", [], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.trouble(&error))
+            .map_err(|error| self.trouble(&error))?;
+        Optimizer::from_json(&state).map_err(|error| self.damaged("state", &error))
     }
 
     /// The evaluations in the order told.

@@ -51,7 +51,7 @@ impl Evaluator {
     }
 
     fn attempt(&self, id: u64, x: &[f64], stop: &Stop) -> Evaluated {
-        let values: Vec<String> = x.iter().map(|value| number(*value)).collect();
+        let values = texts(x);
         let path = |template: &crate::study::template::Template| self.objective.directory.join(template.fill(id, &values));
         if let Some(file) = self.objective.parameters_file.as_ref().map(path) {
             if let Err(error) = self.write_parameters(&file, x) {
@@ -73,6 +73,12 @@ impl Evaluator {
             Ok(finished) => self.judge(finished, value_file.as_deref()),
             Err(error) => Evaluated::Impossible(self.cannot_start(&command, &error)),
         }
+    }
+
+    /// The words of the command for a point.
+    pub(crate) fn words(&self, id: u64, x: &[f64]) -> Vec<String> {
+        let values = texts(x);
+        self.objective.command.iter().map(|template| template.fill(id, &values)).collect()
     }
 
     /// The command of one evaluation. Values are arguments or variables, never part of a program that a shell reads,
@@ -148,6 +154,11 @@ impl Evaluator {
             _ => format!("cannot start `{program}`: {error}"),
         }
     }
+}
+
+/// Values as the command gets them.
+fn texts(x: &[f64]) -> Vec<String> {
+    x.iter().map(|value| number(*value)).collect()
 }
 
 /// A program named by a relative path is found from the directory that the command runs in.

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use labcat::{Config, Domain};
+use labcat::{Config, Domain, Scale};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-pub(crate) use parse::RESERVED_NAMES;
 pub(crate) use reader::{Problem, nearest};
 use template::Template;
 
@@ -30,6 +30,8 @@ pub(crate) struct Study {
     pub(crate) time_limit: Option<Duration>,
     pub(crate) workers: usize,
     pub(crate) objective: Option<Objective>,
+    /// The budget is the default, as the file names no limit.
+    pub(crate) default_budget: bool,
     /// What is allowed and probably not meant.
     pub(crate) warnings: Vec<Problem>,
 }
@@ -85,9 +87,14 @@ impl Study {
     pub(crate) fn load(path: &Path) -> Result<Study, Failure> {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::usage(format!("cannot read the study {}: {error}", path.display())))?;
+        Study::parse(&text, path)
+    }
+
+    /// Reads and checks the text of a study file.
+    pub(crate) fn parse(text: &str, path: &Path) -> Result<Study, Failure> {
         let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let stem = path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        parse::parse(&text, &stem, directory).map_err(|problems| Failure::study(path, &problems))
+        parse::parse(text, &stem, directory).map_err(|problems| Failure::study(path, &problems))
     }
 
     /// What may not change once the study has begun.
@@ -101,7 +108,7 @@ impl Study {
                 name: p.name.clone(),
                 low: p.low,
                 high: p.high,
-                scale: p.scale.to_string(),
+                scale: scale_name(p.scale).to_owned(),
                 start: self.start.as_ref().map(|x| x[i]),
             })
             .collect();
@@ -112,6 +119,12 @@ impl Study {
             preset: self.config.preset.to_string(),
             switches: self.switches.clone(),
         }
+    }
+
+    /// Replaces the budget.
+    pub(crate) fn limit_to(&mut self, budget: usize) {
+        self.config.budget = Some(budget);
+        self.default_budget = false;
     }
 
     /// Several workers must not write over each other's files.
@@ -128,10 +141,23 @@ impl Study {
     }
 }
 
+impl Objective {
+    /// The program, if no parameter is part of its name.
+    pub(crate) fn program(&self) -> Option<String> {
+        let first = self.command.first()?;
+        (!first.has_id() && first.parameters().next().is_none()).then(|| first.fill(0, &[]))
+    }
+}
+
 impl Identity {
     /// The names of the parameters, in order.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.parameters.iter().map(|p| p.name.as_str()).collect()
+    }
+
+    /// A point as a JSON object.
+    pub(crate) fn by_name(&self, x: &[f64]) -> Map<String, Value> {
+        self.parameters.iter().zip(x).map(|(p, value)| (p.name.clone(), (*value).into())).collect()
     }
 
     /// The first difference to what the journal holds, in words.
@@ -155,6 +181,14 @@ impl Identity {
             return changed("[optimizer]", &show_switches(&stored.switches), &show_switches(&self.switches));
         }
         None
+    }
+}
+
+/// `linear` or `log`.
+pub(crate) fn scale_name(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Linear => "linear",
+        Scale::Log => "log",
     }
 }
 

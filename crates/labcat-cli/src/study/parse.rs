@@ -3,17 +3,18 @@
 use std::ops::Range;
 use std::path::Path;
 
-use labcat::{Config, Direction, Domain, Parameter, Preset, SWITCHES, Scale};
+use labcat::{Config, ConfigError, Direction, Domain, Optimizer, Parameter, Preset, SWITCHES, Scale};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::reader::{Problem, Reader, Table};
 use super::template::{ID, Template};
 use super::{Objective, OnFailure, Study};
+use crate::commands::minimize::is_limited;
 use crate::format::number;
 
 /// Names that the columns of an export and the placeholder `{id}` need.
-pub(crate) const RESERVED_NAMES: [&str; 4] = [ID, "value", "status", "seconds"];
+const RESERVED_NAMES: [&str; 4] = [ID, "value", "status", "seconds"];
 
 /// Switches of the core that `[study]` sets; the others may stand in `[optimizer]`.
 const STUDY_SWITCHES: [&str; 6] = ["budget", "target", "tolerance", "time_limit", "seed", "direction"];
@@ -43,17 +44,28 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     let start = start(&mut reader, &parameters);
     let domain = domain(&mut reader, parameters);
     let (Some(domain), true) = (domain, reader.problems.is_empty()) else { return Err(reader.problems) };
+    let mut config = general.config;
+    let default_budget = !is_limited(&config, general.time_limit);
+    if default_budget {
+        config.budget = Some(labcat::default_budget(domain.dim()));
+    }
+    if let Err(error) = Optimizer::new(domain.clone(), config.clone()) {
+        let span = switch_span(&root, &error);
+        reader.problem(&span, error.to_string());
+        return Err(reader.problems);
+    }
 
     let warnings = objective.as_ref().map_or_else(Vec::new, |objective| unused(objective, &names));
     let study = Study {
         name: general.name,
         domain,
         start,
-        config: general.config,
+        config,
         switches: general.switches,
         time_limit: general.time_limit,
         workers: general.workers,
         objective,
+        default_budget,
         warnings,
     };
     match study.check_workers(study.workers) {
@@ -63,6 +75,13 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
             Err(vec![Problem { line, message }])
         }
     }
+}
+
+/// Where the switch stands that the core refuses.
+fn switch_span(root: &Table<'_, '_>, error: &labcat::Error) -> Range<usize> {
+    let labcat::Error::Config(ConfigError::OutOfRange { switch, .. }) = error else { return 0..0 };
+    let tables = ["optimizer", "study"].into_iter().filter_map(|name| root.entries.get(name)?.get_ref().as_table());
+    tables.filter_map(|table| table.get(*switch)).map(Spanned::span).next().unwrap_or(0..0)
 }
 
 /// What `[study]` and `[optimizer]` say.

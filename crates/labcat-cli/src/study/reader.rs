@@ -55,7 +55,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reports every key that is not among `known`, with the nearest one.
-    pub(crate) fn refuse_unknown(&mut self, table: &Table<'_, 't>, known: &[&str]) {
+    pub(crate) fn refuse_unknown(&mut self, table: &Table<'_, '_>, known: &[&str]) {
         for key in table.entries.keys() {
             let name: &str = key.get_ref();
             if known.contains(&name) {
@@ -71,7 +71,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The table of this name, or `None` if it is absent or something else.
-    pub(crate) fn table<'a>(&mut self, parent: &Table<'a, 't>, key: &str) -> Option<Table<'a, 't>> {
+    pub(crate) fn table<'a, 'v>(&mut self, parent: &Table<'a, 'v>, key: &str) -> Option<Table<'a, 'v>> {
         let entry = parent.entries.get(key)?;
         match entry.get_ref() {
             DeValue::Table(entries) => Some(Table { heading: format!("[{key}]"), entries, span: entry.span() }),
@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The tables of an array of tables (`[[parameter]]`).
-    pub(crate) fn tables<'a>(&mut self, parent: &Table<'a, 't>, key: &str) -> Vec<Table<'a, 't>> {
+    pub(crate) fn tables<'a, 'v>(&mut self, parent: &Table<'a, 'v>, key: &str) -> Vec<Table<'a, 'v>> {
         let Some(entry) = parent.entries.get(key) else { return Vec::new() };
         let items: Vec<_> = match entry.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
@@ -104,16 +104,16 @@ impl<'t> Reader<'t> {
         tables
     }
 
-    pub(crate) fn missing(&mut self, table: &Table<'_, 't>, key: &str, write: &str) {
+    pub(crate) fn missing(&mut self, table: &Table<'_, '_>, key: &str, write: &str) {
         self.problem(&table.span.clone(), format!("`{key}` is missing in {}: write {write}", table.heading));
     }
 
-    fn wrong_type(&mut self, key: &str, entry: Entry<'_, 't>, expected: &str, write: &str) {
+    fn wrong_type(&mut self, key: &str, entry: Entry<'_, '_>, expected: &str, write: &str) {
         let found = entry.get_ref().type_str();
         self.problem(&entry.span(), format!("`{key}` must be {expected}, not {found}: write {key} = {write}"));
     }
 
-    pub(crate) fn string(&mut self, table: &Table<'_, 't>, key: &str, example: &str) -> Option<Spanned<String>> {
+    pub(crate) fn string(&mut self, table: &Table<'_, '_>, key: &str, example: &str) -> Option<Spanned<String>> {
         let entry = table.entries.get(key)?;
         match entry.get_ref().as_str() {
             Some(text) => Some(Spanned::new(entry.span(), text.to_owned())),
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
     }
 
     /// One of several words.
-    pub(crate) fn word<T: Copy>(&mut self, table: &Table<'_, 't>, key: &str, words: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn word<T: Copy>(&mut self, table: &Table<'_, '_>, key: &str, words: &[(&str, T)]) -> Option<T> {
         let allowed: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
         let entry = table.entries.get(key)?;
         let found = entry.get_ref().as_str().and_then(|text| words.iter().find(|(word, _)| *word == text));
@@ -136,7 +136,7 @@ impl<'t> Reader<'t> {
         found.map(|(_, value)| *value)
     }
 
-    pub(crate) fn boolean(&mut self, table: &Table<'_, 't>, key: &str) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, table: &Table<'_, '_>, key: &str) -> Option<bool> {
         let entry = table.entries.get(key)?;
         let value = entry.get_ref().as_bool();
         if value.is_none() {
@@ -146,7 +146,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A finite number.
-    pub(crate) fn number(&mut self, table: &Table<'_, 't>, key: &str, example: &str) -> Option<Spanned<f64>> {
+    pub(crate) fn number(&mut self, table: &Table<'_, '_>, key: &str, example: &str) -> Option<Spanned<f64>> {
         let entry = table.entries.get(key)?;
         let value = match entry.get_ref() {
             DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
@@ -170,7 +170,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A whole number that is at least `least`.
-    pub(crate) fn count(&mut self, table: &Table<'_, 't>, key: &str, least: u64) -> Option<u64> {
+    pub(crate) fn count(&mut self, table: &Table<'_, '_>, key: &str, least: u64) -> Option<u64> {
         let entry = table.entries.get(key)?;
         let value = match entry.get_ref() {
             DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix()).ok(),
@@ -187,7 +187,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    pub(crate) fn span_of_time(&mut self, table: &Table<'_, 't>, key: &str) -> Option<Duration> {
+    pub(crate) fn span_of_time(&mut self, table: &Table<'_, '_>, key: &str) -> Option<Duration> {
         let entry = table.entries.get(key)?;
         let text = match entry.get_ref() {
             DeValue::String(text) => text.to_string(),
@@ -207,7 +207,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The text of each item of a list of strings.
-    pub(crate) fn strings(&mut self, key: &str, entry: Entry<'_, 't>, example: &str) -> Option<Vec<Spanned<String>>> {
+    pub(crate) fn strings(&mut self, key: &str, entry: Entry<'_, '_>, example: &str) -> Option<Vec<Spanned<String>>> {
         let Some(items) = entry.get_ref().as_array() else {
             self.wrong_type(key, entry, "a list of texts", example);
             return None;
@@ -230,7 +230,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The value as the file has it.
-    pub(crate) fn source(&self, entry: Entry<'_, 't>) -> &'t str {
+    pub(crate) fn source(&self, entry: Entry<'_, '_>) -> &'t str {
         self.text.get(entry.span()).unwrap_or_default()
     }
 }
