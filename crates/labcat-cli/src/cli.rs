@@ -70,13 +70,13 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   labcat demo
-  labcat demo --function rosenbrock --seed 3")]
+  labcat demo --function branin --seed 3")]
 pub(crate) struct Demo {
     /// One of `labcat functions` that is defined in two dimensions
-    #[arg(long, default_value = "branin", value_name = "NAME")]
+    #[arg(long, default_value = "rosenbrock", value_name = "NAME")]
     pub(crate) function: String,
     /// Number of evaluations
-    #[arg(long, default_value_t = 80, value_name = "N", value_parser = positive)]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = positive)]
     pub(crate) budget: usize,
     /// One seed, one run
     #[arg(long, default_value_t = 1, value_name = "S")]

@@ -32,8 +32,8 @@ pub(crate) fn functions(args: &cli::Functions) -> Result<(), Failure> {
 pub(crate) fn by_name(name: &str) -> Result<&'static Function, Failure> {
     Function::by_name(name).ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|function| function.name).collect();
-        let guess = nearest(name, &names).map_or_else(String::new, |near| format!(" did you mean `{near}`?"));
-        Failure::usage(format!("there is no function `{name}`:{guess} The functions are {}", names.join(", ")))
+        let guess = nearest(name, &names).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+        Failure::usage(format!("there is no function `{name}`{guess}: the functions are {}", names.join(", ")))
     })
 }
 

@@ -1,3 +1,0 @@
-use crate::cli;
-use crate::failure::Failure;
-pub(crate) fn demo(_args: &cli::Demo) -> Result<(), Failure> { Ok(()) }
