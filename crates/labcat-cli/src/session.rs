@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{AskError, Optimizer, Outcome, Suggestion, TellError, TrialId};
+use labcat::{AskError, Evaluation, Optimizer, Outcome, Suggestion, TellError, TrialId};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -65,7 +65,7 @@ impl Session {
             optimizer.enqueue(start).map_err(labcat::Error::from)?;
         }
         let identity = study.identity();
-        journal.begin(&study.name, &identity, &optimizer.to_json())?;
+        journal.begin(&study.name, &identity, &optimizer.snapshot())?;
         Ok(Session { name: study.name.clone(), identity, optimizer, journal, changes: Vec::new(), _lock: lock })
     }
 
@@ -86,13 +86,12 @@ impl Session {
 
     /// The result of a suggestion.
     pub(crate) fn tell(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
-        let x = self.point(id);
         let told = match result.value {
             Some(value) => self.optimizer.tell(id, value),
             None => self.optimizer.fail(id),
         };
         told.map_err(|error| self.refused(error))?;
-        self.changes.push(Change::Told { id: id.0, x, result });
+        self.record(result);
         Ok(())
     }
 
@@ -103,8 +102,15 @@ impl Session {
             None => self.optimizer.fail_point(x),
         };
         let id = told.map_err(|error| self.refused(error))?;
-        self.changes.push(Change::Told { id: id.0, x: x.to_vec(), result });
+        self.record(result);
         Ok(id)
+    }
+
+    /// Writes down the evaluation that was just told.
+    fn record(&mut self, result: Record) {
+        if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {
+            self.changes.push(Change::Told { id: id.0, x: x.clone(), run: *run, result });
+        }
     }
 
     /// A failed attempt at a suggestion that stays pending.
@@ -133,7 +139,7 @@ impl Session {
         if self.changes.is_empty() {
             return Ok(());
         }
-        self.journal.commit(&self.changes, &self.optimizer.to_json())?;
+        self.journal.commit(&self.changes, &self.optimizer.snapshot())?;
         self.changes.clear();
         Ok(())
     }
@@ -154,10 +160,6 @@ impl Session {
     /// A point as a JSON object.
     pub(crate) fn by_name(&self, x: &[f64]) -> Map<String, Value> {
         self.identity.by_name(x)
-    }
-
-    fn point(&self, id: TrialId) -> Vec<f64> {
-        self.optimizer.pending().find(|(pending, _)| *pending == id).map_or_else(Vec::new, |(_, x)| x.to_vec())
     }
 
     fn refused(&self, error: TellError) -> Failure {

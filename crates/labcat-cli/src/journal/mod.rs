@@ -36,7 +36,7 @@ pub(crate) enum Change {
     /// A suggestion was given out.
     Asked { id: u64, x: Vec<f64> },
     /// An evaluation ended.
-    Told { id: u64, x: Vec<f64>, result: Record },
+    Told { id: u64, x: Vec<f64>, run: usize, result: Record },
     /// An evaluation failed and is to be tried again: it stays pending.
     Attempted { id: u64, result: Record },
     /// A pending suggestion will never be told.
@@ -202,13 +202,13 @@ fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
             db.prepare_cached("INSERT INTO trial (id, x, status, asked_at) VALUES (?1, ?2, 'pending', ?3)")?
                 .execute(params![*id as i64, point(x), now() as i64])?;
         }
-        Change::Told { id, x, result } => {
+        Change::Told { id, x, run, result } => {
             db.prepare_cached(
-                "INSERT INTO trial (id, x, status, value, seconds, source, message, attempts, told_at, told)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, (SELECT coalesce(max(told) + 1, 0) FROM trial))
+                "INSERT INTO trial (id, x, status, value, seconds, source, message, attempts, told_at, run, told)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (SELECT coalesce(max(told) + 1, 0) FROM trial))
                  ON CONFLICT (id) DO UPDATE SET status = excluded.status, value = excluded.value,
                      seconds = excluded.seconds, source = excluded.source, message = excluded.message,
-                     attempts = excluded.attempts, told_at = excluded.told_at, told = excluded.told",
+                     attempts = excluded.attempts, told_at = excluded.told_at, run = excluded.run, told = excluded.told",
             )?
             .execute(params![
                 *id as i64,
@@ -219,7 +219,8 @@ fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
                 result.source,
                 result.message,
                 result.attempts,
-                now() as i64
+                now() as i64,
+                *run as i64
             ])?;
             keep_output(db, *id, result)?;
         }

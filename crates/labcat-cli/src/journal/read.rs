@@ -1,6 +1,6 @@
 //! Questions to the journal.
 
-use labcat::Optimizer;
+use labcat::{Evaluation, Optimizer, Outcome, TrialId};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
@@ -57,7 +57,25 @@ impl Journal {
             .db
             .query_row("SELECT json FROM state", [], |row| row.get(0))
             .map_err(|error| self.trouble(&error))?;
-        Optimizer::from_json(&state).map_err(|error| self.damaged("state", &error))
+        Optimizer::restore(&state, self.evaluations()?).map_err(|error| self.damaged("state", &error))
+    }
+
+    /// The evaluations as the optimizer knows them.
+    fn evaluations(&self) -> Result<Vec<Evaluation>, Failure> {
+        let read = || -> rusqlite::Result<Vec<Evaluation>> {
+            let mut statement =
+                self.db.prepare("SELECT id, x, value, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
+            let evaluation = |row: &Row<'_>| {
+                Ok(Evaluation {
+                    id: TrialId(row.get::<_, i64>("id")? as u64),
+                    x: point(row)?,
+                    outcome: row.get::<_, Option<f64>>("value")?.map_or(Outcome::Failed, Outcome::Value),
+                    run: row.get::<_, i64>("run")? as usize,
+                })
+            };
+            statement.query_map([], evaluation)?.collect()
+        };
+        read().map_err(|error| self.trouble(&error))
     }
 
     /// The evaluations in the order told.
@@ -99,13 +117,9 @@ impl Journal {
 }
 
 fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
-    let x: String = row.get("x")?;
-    let x = serde_json::from_str(&x).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error))
-    })?;
     Ok(Trial {
         id: row.get::<_, i64>("id")? as u64,
-        x,
+        x: point(row)?,
         status: row.get("status")?,
         value: row.get("value")?,
         seconds: row.get("seconds")?,
@@ -114,5 +128,12 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
         attempts: row.get("attempts")?,
         stdout: row.get("stdout")?,
         stderr: row.get("stderr")?,
+    })
+}
+
+fn point(row: &Row<'_>) -> rusqlite::Result<Vec<f64>> {
+    let x: String = row.get("x")?;
+    serde_json::from_str(&x).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error))
     })
 }

@@ -4,7 +4,7 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- The optimizer, as of the newest transaction.
+-- The optimizer as of the newest transaction, without the evaluations: they are the rows of trial that were told.
 CREATE TABLE state (
     one  INTEGER PRIMARY KEY CHECK (one = 1),
     json TEXT NOT NULL
@@ -17,6 +17,7 @@ CREATE TABLE trial (
     value    REAL,
     seconds  REAL,
     told     INTEGER UNIQUE,  -- the order of telling, from 0
+    run      INTEGER,         -- the local run of the optimizer that it belongs to
     source   TEXT,            -- command, hand or import
     message  TEXT,            -- why it failed
     attempts INTEGER NOT NULL DEFAULT 0,
