@@ -34,7 +34,9 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(why) => write!(f, "this is not the saved state of an optimizer: {why}"),
-            Self::Version { found } => write!(f, "the state has format version {found}: this release reads version {VERSION}"),
+            Self::Version { found } => {
+                write!(f, "the state has format version {found}: this release reads version {VERSION}")
+            }
             Self::Inconsistent(why) => write!(f, "the saved state contradicts itself: {why}"),
         }
     }
@@ -51,6 +53,7 @@ struct Saved<'a> {
     rng: &'a Rng,
     evaluations: &'a [Evaluation],
     pending: &'a [Pending],
+    cancelled: &'a [Vec<f64>],
     queue: &'a VecDeque<Vec<f64>>,
     next_id: u64,
     run: &'a LocalRun,
@@ -69,6 +72,7 @@ struct Loaded {
     rng: Rng,
     evaluations: Vec<Evaluation>,
     pending: Vec<Pending>,
+    cancelled: Vec<Vec<f64>>,
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
     run: LocalRun,
@@ -91,6 +95,7 @@ impl Optimizer {
             rng: &self.rng,
             evaluations: self.observations.all(),
             pending: &self.pending,
+            cancelled: &self.cancelled,
             queue: &self.queue,
             next_id: self.next_id,
             run: &self.run,
@@ -119,12 +124,12 @@ impl Loaded {
         let domain = Domain::from_parameters(self.parameters).map_err(|e| wrong(&e))?;
         let d = domain.dim();
         let settings = self.config.check(d).map_err(|e| wrong(&e))?;
-        let points = self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.queue);
+        let suggested = || self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.cancelled);
         let mut seen = Seen::with_capacity(self.evaluations.len());
-        for x in points {
+        for x in suggested().chain(&self.queue) {
             domain.check(x).map_err(|e| wrong(&e))?;
         }
-        for x in self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)) {
+        for x in suggested() {
             seen.insert(x);
         }
         let mut ids: Vec<_> = self.evaluations.iter().map(|e| e.id).chain(self.pending.iter().map(|p| p.id)).collect();
@@ -145,6 +150,7 @@ impl Loaded {
             settings,
             rng: self.rng,
             pending: self.pending,
+            cancelled: self.cancelled,
             queue: self.queue,
             next_id: self.next_id,
             run: self.run,
