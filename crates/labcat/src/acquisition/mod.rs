@@ -104,3 +104,7 @@ impl AcquisitionKind {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

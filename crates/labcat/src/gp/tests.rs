@@ -201,7 +201,12 @@ fn likelihood_mean_and_variance_equal_the_naive_ones() {
     problems(1, &[1e-1, 1e-3, 1e-6, 1e-9], |problem, rng| {
         let (gp, naive) = (problem.fit(), problem.naive());
         let tolerance = 1e-14 * problem.condition;
-        close(gp.log_likelihood(), naive.log_likelihood, tolerance * (1.0 + naive.log_likelihood.abs()), "log likelihood");
+        close(
+            gp.log_likelihood(),
+            naive.log_likelihood,
+            tolerance * (1.0 + naive.log_likelihood.abs()),
+            "log likelihood",
+        );
         for _ in 0..5 {
             let at: Vec<f64> = problem.ell.iter().map(|l| l * rng.between(-2.5, 2.5)).collect();
             let (mean, std) = predict(&gp, &problem.ell, &at);
@@ -219,7 +224,9 @@ fn variance_is_never_below_the_nugget() {
         for at in &problem.x {
             let std = predict(&gp, &problem.ell, at).1;
             assert!(std >= problem.prior.nugget.sqrt());
-            assert!(std * std <= 2.5 * problem.prior.nugget + 1e-13 * problem.condition.min(1e3) * problem.prior.signal);
+            assert!(
+                std * std <= 2.5 * problem.prior.nugget + 1e-13 * problem.condition.min(1e3) * problem.prior.signal
+            );
         }
     });
 }
