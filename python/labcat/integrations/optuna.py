@@ -156,7 +156,7 @@ class LabcatSampler(BaseSampler):
     ) -> Any:
         """A value of one parameter, with no regard to the others."""
         if self._warn_independent_sampling:
-            reason = _why_independent(study, param_distribution)
+            reason = self._why_independent(study, param_name, param_distribution)
             if reason is not None:
                 warnings.warn(
                     f"parameter {param_name!r} is sampled independently, not optimised: {reason}",
@@ -171,6 +171,25 @@ class LabcatSampler(BaseSampler):
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
 
+    def _why_independent(
+        self, study: Study, name: str, distribution: BaseDistribution
+    ) -> str | None:
+        """Why a parameter is not optimised; None if it is no loss."""
+        if distribution.single():
+            return None
+        if len(study.directions) > 1:
+            return "labcat optimises one objective"
+        if not isinstance(distribution, FloatDistribution):
+            return f"labcat optimises real parameters, and this is a {type(distribution).__name__}"
+        if not study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            return None  # before the first result nothing is known of the parameters
+        with self._lock:
+            known = self._follower(study).search_space().get(name)
+        if known == distribution:
+            return None  # it became known while the trial ran
+        return "it is not part of every trial with the same bounds"
+
+
 def _entropy(seed: int | None) -> int:
     entropy = np.random.SeedSequence(seed).entropy
     assert isinstance(entropy, int)
@@ -179,19 +198,6 @@ def _entropy(seed: int | None) -> int:
 
 def _is_real(distribution: BaseDistribution) -> bool:
     return isinstance(distribution, FloatDistribution) and not distribution.single()
-
-
-def _why_independent(study: Study, distribution: BaseDistribution) -> str | None:
-    """Why a parameter is not optimised; None if it is no loss."""
-    if distribution.single():
-        return None
-    if len(study.directions) > 1:
-        return "labcat optimises one objective"
-    if not isinstance(distribution, FloatDistribution):
-        return f"labcat optimises real parameters, and this is a {type(distribution).__name__}"
-    if study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-        return "it is not part of every trial with the same bounds"
-    return None  # before the first result nothing is known of the parameters
 
 
 class _Follower:
