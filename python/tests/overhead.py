@@ -14,7 +14,7 @@ import time
 
 import labcat
 
-DIM, STEPS, SEED, ROUNDS, LIMIT = 5, 600, 1, 5, 1.3
+DIM, STEPS, SEED, ROUNDS, LIMIT = 5, 600, 1, 12, 1.3
 
 
 def objective(x):

@@ -8,10 +8,7 @@ use std::time::{Duration, Instant};
 use labcat::{Config, Domain, Optimizer, Preset};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let numbers = std::env::args()
-        .skip(1)
-        .map(|text| text.parse())
-        .collect::<Result<Vec<u64>, _>>()?;
+    let numbers = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<Vec<u64>, _>>()?;
     let [dim, steps, seed] = numbers[..] else {
         return Err("usage: ask_tell DIM STEPS SEED".into());
     };

@@ -28,17 +28,11 @@ pub(crate) fn domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<Domain>
                 "linear" => Scale::Linear,
                 "log" => Scale::Log,
                 other => {
-                    let message =
-                        format!("the scale of {name} is {other:?}; allowed: \"linear\", \"log\"");
+                    let message = format!("the scale of {name} is {other:?}; allowed: \"linear\", \"log\"");
                     return Err(errors::invalid(py, message));
                 }
             };
-            Ok(Parameter {
-                name,
-                low,
-                high,
-                scale,
-            })
+            Ok(Parameter { name, low, high, scale })
         })
         .collect::<PyResult<Vec<_>>>()?;
     Domain::from_parameters(parameters).map_err(|e| errors::invalid(py, e))
@@ -59,19 +53,13 @@ pub(crate) struct Core {
 
 impl From<Optimizer> for Core {
     fn from(optimizer: Optimizer) -> Core {
-        Core {
-            optimizer: Mutex::new(optimizer),
-        }
+        Core { optimizer: Mutex::new(optimizer) }
     }
 }
 
 impl Core {
     /// Runs `f` on the optimizer. After a panic its state is unknown, and it refuses all further calls.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        f: impl FnOnce(&mut Optimizer) -> T + Send,
-    ) -> PyResult<T> {
+    fn with<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut Optimizer) -> T + Send) -> PyResult<T> {
         let refused = "an earlier call failed; this optimizer can no longer be used";
         detached(py, || match self.optimizer.lock() {
             Ok(mut optimizer) => Ok(f(&mut optimizer)),
@@ -115,29 +103,20 @@ fn as_json<T: Serialize>(py: Python<'_>, data: &T) -> PyResult<String> {
 #[pymethods]
 impl Core {
     #[new]
-    fn new(
-        py: Python<'_>,
-        parameters: Vec<Named>,
-        preset: &str,
-        switches: Vec<(String, String)>,
-    ) -> PyResult<Core> {
+    fn new(py: Python<'_>, parameters: Vec<Named>, preset: &str, switches: Vec<(String, String)>) -> PyResult<Core> {
         let domain = domain(py, parameters)?;
         let preset: Preset = preset.parse().map_err(|e| errors::invalid(py, e))?;
         let mut config = Config::new(preset);
         for (name, value) in &switches {
-            config
-                .set(name, value)
-                .map_err(|e| errors::invalid(py, e))?;
+            config.set(name, value).map_err(|e| errors::invalid(py, e))?;
         }
-        let optimizer =
-            detached(py, || Optimizer::new(domain, config))?.map_err(|e| errors::invalid(py, e))?;
+        let optimizer = detached(py, || Optimizer::new(domain, config))?.map_err(|e| errors::invalid(py, e))?;
         Ok(Core::from(optimizer))
     }
 
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Core> {
-        let optimizer =
-            detached(py, || Optimizer::from_json(text))?.map_err(|e| errors::invalid(py, e))?;
+        let optimizer = detached(py, || Optimizer::from_json(text))?.map_err(|e| errors::invalid(py, e))?;
         Ok(Core::from(optimizer))
     }
 
@@ -146,16 +125,12 @@ impl Core {
     }
 
     fn ask(&self, py: Python<'_>) -> PyResult<Suggested> {
-        let suggestion = self
-            .with(py, Optimizer::ask)?
-            .map_err(|e| errors::ask(py, &e))?;
+        let suggestion = self.with(py, Optimizer::ask)?.map_err(|e| errors::ask(py, &e))?;
         Ok((suggestion.id.0, suggestion.x))
     }
 
     fn ask_many(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Suggested>> {
-        let suggestions = self
-            .with(py, |o| o.ask_many(n))?
-            .map_err(|e| errors::ask(py, &e))?;
+        let suggestions = self.with(py, |o| o.ask_many(n))?.map_err(|e| errors::ask(py, &e))?;
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 
@@ -164,8 +139,7 @@ impl Core {
     }
 
     fn tell_point(&self, py: Python<'_>, x: Vec<f64>, value: f64) -> PyResult<u64> {
-        self.tell_with(py, |o| o.tell_point(&x, value))
-            .map(|id| id.0)
+        self.tell_with(py, |o| o.tell_point(&x, value)).map(|id| id.0)
     }
 
     fn fail(&self, py: Python<'_>, id: u64) -> PyResult<()> {
@@ -185,8 +159,7 @@ impl Core {
     }
 
     fn enqueue(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
-        self.with(py, |o| o.enqueue(&x))?
-            .map_err(|e| errors::invalid(py, e))
+        self.with(py, |o| o.enqueue(&x))?.map_err(|e| errors::invalid(py, e))
     }
 
     fn best(&self, py: Python<'_>) -> PyResult<Option<Told>> {
@@ -198,9 +171,7 @@ impl Core {
     }
 
     fn pending(&self, py: Python<'_>) -> PyResult<Vec<Suggested>> {
-        self.with(py, |o| {
-            o.pending().map(|(id, x)| (id.0, x.to_vec())).collect()
-        })
+        self.with(py, |o| o.pending().map(|(id, x)| (id.0, x.to_vec())).collect())
     }
 
     fn n_evaluations(&self, py: Python<'_>) -> PyResult<usize> {
@@ -208,12 +179,7 @@ impl Core {
     }
 
     fn restarts(&self, py: Python<'_>) -> PyResult<Vec<(usize, String)>> {
-        self.with(py, |o| {
-            o.restarts()
-                .iter()
-                .map(|r| (r.at_evaluation, r.cause.to_string()))
-                .collect()
-        })
+        self.with(py, |o| o.restarts().iter().map(|r| (r.at_evaluation, r.cause.to_string())).collect())
     }
 
     fn stop_reason(&self, py: Python<'_>) -> PyResult<Option<String>> {

@@ -11,10 +11,7 @@ where
     D: for<'py> IntoPyObject<'py>,
 {
     let build = || -> PyResult<PyErr> {
-        let class = py
-            .import("labcat._errors")?
-            .getattr(class)?
-            .cast_into::<PyType>()?;
+        let class = py.import("labcat._errors")?.getattr(class)?.cast_into::<PyType>()?;
         let value = match detail {
             Some(detail) => class.call1((message, detail.into_bound_py_any(py)?))?,
             None => class.call1((message,))?,
@@ -39,17 +36,13 @@ pub(crate) fn ask(py: Python<'_>, error: &AskError) -> PyErr {
     let message = error.to_string();
     match error {
         AskError::Stopped(reason) => exception(py, "Stopped", message, Some(reason.to_string())),
-        AskError::BudgetOutstanding { pending } => {
-            exception(py, "BudgetOutstanding", message, Some(*pending))
-        }
+        AskError::BudgetOutstanding { pending } => exception(py, "BudgetOutstanding", message, Some(*pending)),
     }
 }
 
 pub(crate) fn tell(py: Python<'_>, error: &TellError) -> PyErr {
     match error {
-        TellError::UnknownId(id) => {
-            exception(py, "UnknownTrialError", error.to_string(), Some(id.0))
-        }
+        TellError::UnknownId(id) => exception(py, "UnknownTrialError", error.to_string(), Some(id.0)),
         _ => invalid(py, error),
     }
 }

@@ -18,10 +18,7 @@ fn check_domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<()> {
 /// Every switch of the core: `(name, what it does, what it may be)`.
 #[pyfunction]
 fn switches() -> Vec<(&'static str, &'static str, &'static str)> {
-    SWITCHES
-        .iter()
-        .map(|s| (s.name, s.help, s.allowed))
-        .collect()
+    SWITCHES.iter().map(|s| (s.name, s.help, s.allowed)).collect()
 }
 
 /// The budget of a run in `d` dimensions that nothing else can end.

@@ -91,7 +91,11 @@ impl Gp {
     }
 
     /// As [`Gp::fit`], with the nugget raised tenfold until K is positive definite, at most to a hundredth of σ_f².
-    pub(crate) fn fit_with_jitter(mut prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
+    pub(crate) fn fit_with_jitter(
+        mut prior: Prior,
+        y: &[f64],
+        mut b: Buffers,
+    ) -> Result<Self, (NonPositivePivot, Buffers)> {
         let ceiling = 1e-2 * prior.signal;
         loop {
             match Self::fit(prior, y, b) {
@@ -241,7 +245,7 @@ impl Gp {
         linalg::solve_lower_transposed(&self.b.factor, &mut g.v);
         // ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij)
         for (k, s) in g.k.iter_mut().zip(&g.s) {
-            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes(*s, *k).0;
+            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
         }
         g.mean_gradient.clear();
         g.std_gradient.clear();

@@ -30,7 +30,9 @@ fn dbg_ill() {
     let (n, d) = (35, 5);
     for nug in [1e-3, 1e-6, 1e-9, 1e-12] {
         let x = random_inputs(&mut rng, n, d, 0.3);
-        let mut y: Vec<f64> = (0..n).map(|p| (0..d).map(|j| x[(p, j)].abs().powf(2.0 + 4.0 * j as f64 / 4.0)).sum::<f64>().sqrt()).collect();
+        let mut y: Vec<f64> = (0..n)
+            .map(|p| (0..d).map(|j| x[(p, j)].abs().powf(2.0 + 4.0 * j as f64 / 4.0)).sum::<f64>().sqrt())
+            .collect();
         let o = crate::frame::normalise(&mut y, false, &mut vec![]);
         let prior = Prior { nugget: nug, ..Prior::of(&y, KernelKind::SquaredExponential, 1.0, 0.0) };
         let gp = fit(&x, &y, &vec![0.0; d], prior);

@@ -171,9 +171,8 @@ fn singular_vectors_diagonalise_badly_scaled_columns() {
         let original = z.clone();
         let (mut v, mut sigma) = (Matrix::default(), Vec::new());
         right_singular_vectors(&mut z, &mut v, &mut sigma);
-        let rotated = |j: usize| -> Vec<f64> {
-            (0..n).map(|i| (0..d).map(|k| original[(i, k)] * v[(k, j)]).sum()).collect()
-        };
+        let rotated =
+            |j: usize| -> Vec<f64> { (0..n).map(|i| (0..d).map(|k| original[(i, k)] * v[(k, j)]).sum()).collect() };
         for p in 0..d {
             for q in 0..p {
                 assert!(dot(v.col(p), v.col(q)).abs() < 1e-13);

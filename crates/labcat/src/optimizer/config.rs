@@ -135,7 +135,8 @@ impl Config {
 
     /// Sets a switch by its name from text: `set("beta", "0.5")`, `set("prior_sigma", "none")`, `set("rotation", "false")`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
-        let switch = SWITCHES.iter().find(|s| s.name == name).ok_or_else(|| ConfigError::UnknownSwitch { name: name.into() })?;
+        let switch =
+            SWITCHES.iter().find(|s| s.name == name).ok_or_else(|| ConfigError::UnknownSwitch { name: name.into() })?;
         let error = || ConfigError::Unreadable { switch: switch.name, value: value.into(), allowed: switch.allowed };
         match name {
             "direction" => self.direction = value.parse().map_err(|_| error())?,
@@ -173,7 +174,11 @@ impl Config {
             ("cache_factor", self.cache_factor, self.cache_factor >= 1.0 && self.cache_factor <= 1000.0),
             ("prior_sigma", self.prior_sigma.unwrap_or(1.0), positive(self.prior_sigma.unwrap_or(1.0))),
             ("newton_steps", self.newton_steps as f64, self.newton_steps <= 1000),
-            ("initial_points", self.initial_points_for(d) as f64, (2..=1_000_000).contains(&self.initial_points_for(d))),
+            (
+                "initial_points",
+                self.initial_points_for(d) as f64,
+                (2..=1_000_000).contains(&self.initial_points_for(d)),
+            ),
             ("candidates", self.candidates_for(d) as f64, (1..=1_000_000).contains(&self.candidates_for(d))),
             ("budget", self.budget.unwrap_or(1) as f64, self.budget != Some(0)),
             ("target", self.target.unwrap_or(0.0), self.target.is_none_or(f64::is_finite)),
@@ -271,23 +276,51 @@ const fn switch(name: &'static str, help: &'static str, allowed: &'static str) -
 pub const SWITCHES: &[Switch] = &[
     switch("direction", "which way is better", "minimize or maximize"),
     switch("seed", "one seed, one stream of suggestions", "a whole number from 0 to 18446744073709551615"),
-    switch("beta", "half the side of the trust region, in length-scales", "a positive number, or none for the preset's rule"),
+    switch(
+        "beta",
+        "half the side of the trust region, in length-scales",
+        "a positive number, or none for the preset's rule",
+    ),
     switch("cache_factor", "observations per dimension that the model keeps", "a number from 1 to 1000"),
-    switch("prior_sigma", "standard deviation of the prior on ln length-scale", "a positive number, or none for a uniform prior"),
+    switch(
+        "prior_sigma",
+        "standard deviation of the prior on ln length-scale",
+        "a positive number, or none for a uniform prior",
+    ),
     switch("rotation", "rotate the frame to the weighted principal components", "true or false"),
     switch("newton_steps", "length-scale steps per suggestion", "a whole number from 0 to 1000"),
-    switch("initial_points", "evaluations before the model starts", "a whole number from 2 to 1000000, or none for the preset's rule"),
-    switch("candidates", "samples of the acquisition function per suggestion", "a whole number from 1 to 1000000, or none for 10 d"),
+    switch(
+        "initial_points",
+        "evaluations before the model starts",
+        "a whole number from 2 to 1000000, or none for the preset's rule",
+    ),
+    switch(
+        "candidates",
+        "samples of the acquisition function per suggestion",
+        "a whole number from 1 to 1000000, or none for 10 d",
+    ),
     switch("restarts", "start another local run when one has converged", "true or false"),
     switch("budget", "stop after this many evaluations", "a whole number of at least 1, or none"),
     switch("target", "stop once a value at least this good was told", "a finite number, or none"),
-    switch("tolerance", "end a local run when its outputs differ by no more than this", "a number of at least 0, or none"),
+    switch(
+        "tolerance",
+        "end a local run when its outputs differ by no more than this",
+        "a number of at least 0, or none",
+    ),
     switch("noise", "standard deviation of the nugget, on normalised outputs", "a number from 0 to 1"),
     switch("signal", "signal standard deviation, in units of the outputs' own", "a positive number"),
     switch("kernel", "covariance of the model", "squared_exponential or matern52"),
-    switch("acquisition", "what a candidate is worth", "expected_improvement, log_expected_improvement or lower_confidence_bound"),
+    switch(
+        "acquisition",
+        "what a candidate is worth",
+        "expected_improvement, log_expected_improvement or lower_confidence_bound",
+    ),
     switch("clip", "clip candidates to the bounds instead of rejecting them", "true or false"),
-    switch("refine", "gradient steps on the acquisition function from the best candidate", "a whole number from 0 to 10000"),
+    switch(
+        "refine",
+        "gradient steps on the acquisition function from the best candidate",
+        "a whole number from 0 to 10000",
+    ),
     switch("centre_first", "evaluate the middle of the box first", "true or false"),
     switch("match_axes", "keep new principal axes next to the old ones they resemble", "true or false"),
     switch("warp", "warp heavy-tailed outputs logarithmically", "true or false"),
@@ -328,8 +361,12 @@ impl fmt::Display for ConfigError {
                 let known: Vec<_> = SWITCHES.iter().map(|s| s.name).collect();
                 write!(f, "there is no switch {name:?}: the switches are {}", known.join(", "))
             }
-            Self::Unreadable { switch, value, allowed } => write!(f, "{switch} = {value:?} is not allowed: it takes {allowed}"),
-            Self::OutOfRange { switch, value, allowed } => write!(f, "{switch} = {value} is not allowed: it takes {allowed}"),
+            Self::Unreadable { switch, value, allowed } => {
+                write!(f, "{switch} = {value:?} is not allowed: it takes {allowed}")
+            }
+            Self::OutOfRange { switch, value, allowed } => {
+                write!(f, "{switch} = {value} is not allowed: it takes {allowed}")
+            }
         }
     }
 }

@@ -48,9 +48,14 @@ pub enum AskError {
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stopped(reason) => write!(f, "the optimization has stopped ({reason}): there are no more suggestions"),
+            Self::Stopped(reason) => {
+                write!(f, "the optimization has stopped ({reason}): there are no more suggestions")
+            }
             Self::BudgetOutstanding { pending } => {
-                write!(f, "the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again")
+                write!(
+                    f,
+                    "the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again"
+                )
             }
         }
     }
@@ -75,7 +80,9 @@ impl fmt::Display for TellError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownId(id) => write!(f, "there is no evaluation with id {id}: tell takes the ids that ask gave"),
-            Self::AlreadyTold(id) => write!(f, "evaluation {id} was told before: each is told once (revise corrects a value)"),
+            Self::AlreadyTold(id) => {
+                write!(f, "evaluation {id} was told before: each is told once (revise corrects a value)")
+            }
             Self::StillPending(id) => write!(f, "evaluation {id} was not told yet: tell it instead of revising it"),
             Self::Point(e) => e.fmt(f),
         }
@@ -209,7 +216,8 @@ impl Optimizer {
                 self.work.report = StepReport { origin: Origin::Enqueued, restart: cause, ..StepReport::empty() };
                 return Ok(());
             }
-            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim()) {
+            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim())
+            {
                 self.design_point();
                 self.work.report = StepReport { origin: Origin::Design, restart: cause, ..StepReport::empty() };
                 return Ok(());

@@ -34,7 +34,9 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(why) => write!(f, "this is not the saved state of an optimizer: {why}"),
-            Self::Version { found } => write!(f, "the state has format version {found}: this release reads version {VERSION}"),
+            Self::Version { found } => {
+                write!(f, "the state has format version {found}: this release reads version {VERSION}")
+            }
             Self::Inconsistent(why) => write!(f, "the saved state contradicts itself: {why}"),
         }
     }
@@ -49,6 +51,7 @@ struct Saved<'a> {
     parameters: &'a [Parameter],
     config: &'a Config,
     rng: &'a Rng,
+    told: usize,
     evaluations: &'a [Evaluation],
     pending: &'a [Pending],
     cancelled: &'a [Vec<f64>],
@@ -68,6 +71,8 @@ struct Loaded {
     parameters: Vec<Parameter>,
     config: Config,
     rng: Rng,
+    /// How many evaluations belong to the state; a snapshot gets them from elsewhere.
+    told: usize,
     evaluations: Vec<Evaluation>,
     pending: Vec<Pending>,
     cancelled: Vec<Vec<f64>>,
@@ -86,12 +91,23 @@ struct Versioned {
 impl Optimizer {
     /// The whole state as JSON. [`Optimizer::from_json`] continues from it with the same suggestions, bit for bit.
     pub fn to_json(&self) -> String {
+        self.saved(self.observations.all())
+    }
+
+    /// The state without the evaluations: as small after a million of them as after ten. For those who keep the
+    /// evaluations themselves; [`Optimizer::restore`] puts both together.
+    pub fn snapshot(&self) -> String {
+        self.saved(&[])
+    }
+
+    fn saved(&self, evaluations: &[Evaluation]) -> String {
         let saved = Saved {
             version: VERSION,
             parameters: self.domain.parameters(),
             config: &self.config,
             rng: &self.rng,
-            evaluations: self.observations.all(),
+            told: self.observations.len(),
+            evaluations,
             pending: &self.pending,
             cancelled: &self.cancelled,
             queue: &self.queue,
@@ -106,23 +122,35 @@ impl Optimizer {
 
     /// Continues from [`Optimizer::to_json`].
     pub fn from_json(text: &str) -> Result<Self, StateError> {
+        Loaded::parse(text)?.into_optimizer()
+    }
+
+    /// Continues from [`Optimizer::snapshot`] and the evaluations that had been told by then, in the order told.
+    pub fn restore(snapshot: &str, evaluations: Vec<Evaluation>) -> Result<Self, StateError> {
+        Loaded { evaluations, ..Loaded::parse(snapshot)? }.into_optimizer()
+    }
+}
+
+impl Loaded {
+    fn parse(text: &str) -> Result<Loaded, StateError> {
         let malformed = |e: serde_json::Error| StateError::Malformed(e.to_string());
         let Versioned { version } = serde_json::from_str(text).map_err(malformed)?;
         if version != VERSION {
             return Err(StateError::Version { found: version });
         }
-        let loaded: Loaded = serde_json::from_str(text).map_err(malformed)?;
-        loaded.into_optimizer()
+        serde_json::from_str(text).map_err(malformed)
     }
-}
 
-impl Loaded {
     fn into_optimizer(self) -> Result<Optimizer, StateError> {
         let wrong = |why: &dyn fmt::Display| StateError::Inconsistent(why.to_string());
         let domain = Domain::from_parameters(self.parameters).map_err(|e| wrong(&e))?;
         let d = domain.dim();
         let settings = self.config.check(d).map_err(|e| wrong(&e))?;
-        let suggested = || self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.cancelled);
+        let suggested =
+            || self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.cancelled);
+        if self.evaluations.len() != self.told {
+            return Err(wrong(&format!("it belongs to {} evaluations, not to {}", self.told, self.evaluations.len())));
+        }
         let mut seen = Seen::with_capacity(self.evaluations.len());
         for x in suggested().chain(&self.queue) {
             domain.check(x).map_err(|e| wrong(&e))?;
