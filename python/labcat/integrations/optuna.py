@@ -207,6 +207,8 @@ class _Follower:
         self._study = weakref.proxy(study)
         self._options = options
         self._search_space = IntersectionSearchSpace(include_pruned=True)
+        self._finished: set[int] = set()  # numbers of the trials that will not change any more
+        self._newest = 0  # the newest local run of any process
         self._run: _LocalRun | None = None
 
     def search_space(self) -> dict[str, BaseDistribution]:
@@ -215,22 +217,48 @@ class _Follower:
     def suggest(
         self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
     ) -> dict[str, float]:
-        trials = self._study.get_trials(deepcopy=False, states=_STATES)
-        number = max(map(_run_of, trials), default=0)
-        run = self._run
-        if run is None or run.number != number or run.grid.distributions != reals:
-            run = self._begin(number, trial, reals, entropy)
-        run.follow(trials)
-        x = run.suggest(trial.number)
-        if x is None:  # the local run has converged
-            run = self._begin(number + 1, trial, reals, entropy)
-            x = run.first(trial.number)
-        self._run = run
-        params = run.grid.params(x)
-        self._study._storage.set_trial_system_attr(
-            trial._trial_id, _ATTRIBUTE, {"run": run.number, "params": params}
-        )
+        for _ in range(_TRIES):
+            run = self._up_to_date(trial, reals, entropy)
+            x = run.suggest(trial.number)
+            if x is None:  # the local run has converged
+                run = self._begin(self._newest + 1, trial, reals, entropy)
+                x = run.suggest(trial.number) or run.first(trial.number)
+            self._run = run
+            self._newest = run.number
+            params = run.grid.params(x)
+            self._study._storage.set_trial_system_attr(
+                trial._trial_id, _ATTRIBUTE, {"run": run.number, "params": params}
+            )
+            if not self._is_taken(x, trial, run.grid):
+                break
         return params
+
+    def _up_to_date(
+        self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
+    ) -> _LocalRun:
+        news = self._unfinished()
+        self._finished.update(t.number for t in news if t.state.is_finished())
+        self._newest = max([self._newest, *map(_run_of, news)])
+        run = self._run
+        if run is None or run.number != self._newest or run.grid.distributions != reals:
+            return self._begin(self._newest, trial, reals, entropy)
+        run.follow(news)
+        return run
+
+    def _trials(self) -> list[FrozenTrial]:
+        trials: list[FrozenTrial] = self._study.get_trials(deepcopy=False, states=_STATES)
+        return trials
+
+    def _unfinished(self) -> list[FrozenTrial]:
+        """The trials that had not finished at the last look."""
+        return [trial for trial in self._trials() if trial.number not in self._finished]
+
+    def _is_taken(self, x: _Point, trial: FrozenTrial, grid: _Grid) -> bool:
+        """Whether another process has suggested the same point at the same moment."""
+        return any(
+            other.number != trial.number and grid.point(_params_of(other)) == x
+            for other in self._unfinished()
+        )
 
     def _begin(
         self, number: int, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
@@ -241,7 +269,9 @@ class _Follower:
             options["centre_first"] = False
         maximize = self._study.direction == StudyDirection.MAXIMIZE
         options["direction"] = "maximize" if maximize else "minimize"
-        return _LocalRun(number, _Grid(reals), seed, options)
+        run = _LocalRun(number, _Grid(reals), seed, options)
+        run.follow(self._trials())
+        return run
 
 
 def _run_of(trial: FrozenTrial) -> int:
@@ -259,19 +289,18 @@ class _LocalRun:
         self.grid = grid
         self._optimizer = Optimizer(grid.space, rng=seed, **options)
         self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
-        self._finished: set[int] = set()
+        self._told: set[int] = set()  # numbers of trials
         self._occupied: set[tuple[float, ...]] = set()  # cells, if there are steps
 
     def follow(self, trials: Iterable[FrozenTrial]) -> None:
-        """Tells the optimiser what is new in the trials of a study."""
+        """Tells the optimiser what is new in trials."""
         for trial in trials:
-            if trial.number not in self._finished:
+            if trial.number not in self._told:
                 self._take(trial)
 
     def _take(self, trial: FrozenTrial) -> None:
         running = trial.state == TrialState.RUNNING
         if not running:
-            self._finished.add(trial.number)
             _warn_of_constraints(trial)
         x = self.grid.point(_params_of(trial))
         if x is None:
@@ -293,6 +322,7 @@ class _LocalRun:
         return self._optimizer.ask().id
 
     def _finish(self, trial: FrozenTrial, x: _Point) -> None:
+        self._told.add(trial.number)
         id, asked = self._pending.pop(trial.number)
         value = trial.value if trial.state == TrialState.COMPLETE else None
         if x == asked:
@@ -302,7 +332,7 @@ class _LocalRun:
             self._optimizer.tell(x=x, value=math.nan if value is None else value)
 
     def _forget(self, number: int) -> None:
-        """A trial ended before it had a point."""
+        """Withdraws what was suggested for a trial."""
         if number in self._pending:
             self._optimizer.cancel(self._pending.pop(number)[0])
 
@@ -324,6 +354,7 @@ class _LocalRun:
 
     def first(self, number: int) -> _Point:
         """The point of a trial, whether or not its place on the grid is occupied."""
+        self._forget(number)
         asked = self._optimizer.ask()
         point = tuple(asked.x.tolist())
         self._pending[number] = (asked.id, point)
