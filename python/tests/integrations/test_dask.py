@@ -6,7 +6,6 @@ import os
 import signal
 import time
 import uuid
-from pathlib import Path
 
 import pytest
 from dask.distributed import Client, LocalCluster
@@ -17,17 +16,28 @@ BUDGET = 24
 
 
 def evaluate(x, log):
-    """A slow paraboloid that leaves a file when it begins and one when it ends."""
+    """A slow paraboloid that leaves a file when it begins and one when it ends.
+
+    While there is a file `hold` it does not end.
+    """
     name = uuid.uuid4().hex
-    (log / f"{name}.begun").write_text(f"{os.getpid()} {x[0]!r} {x[1]!r}")
+    write(log / f"{name}.begun", x)
     time.sleep(0.1)
-    (log / f"{name}.ended").write_text(f"{os.getpid()} {x[0]!r} {x[1]!r}")
+    while (log / "hold").exists():
+        time.sleep(0.01)
+    write(log / f"{name}.ended", x)
     return float((x[0] - 1) ** 2 + (x[1] + 2) ** 2)
+
+
+def write(path, x):
+    whole = path.with_suffix(".tmp" + path.suffix[1:])
+    whole.write_text(f"{os.getpid()} {x[0].hex()} {x[1].hex()}")
+    whole.rename(path)
 
 
 def points(log, ending):
     lines = [file.read_text().split() for file in log.glob(f"*.{ending}")]
-    return [(float(x0), float(x1)) for _, x0, x1 in lines]
+    return [(float.fromhex(x0), float.fromhex(x1)) for _, x0, x1 in lines]
 
 
 @pytest.fixture
@@ -81,14 +91,17 @@ def test_a_killed_worker_loses_nothing(client, log):
 
     def kill(intermediate_result):
         """Kills a worker in the middle of an evaluation, in the middle of the run."""
-        if intermediate_result.nfev >= 6 and not victims:
-            victim = next(
-                int(file.read_text().split()[0])
-                for file in sorted(log.glob("*.begun"), key=lambda f: f.stat().st_mtime, reverse=True)
-                if not file.with_suffix(".ended").exists()
-            )
-            os.kill(victim, signal.SIGKILL)
-            victims.append(victim)
+        if intermediate_result.nfev < 6 or victims:
+            return
+        hold = log / "hold"
+        hold.touch()
+        time.sleep(0.3)  # what had passed the look at the file has ended now
+        for file in log.glob("*.begun"):
+            if not file.with_suffix(".ended").exists():
+                victims.append(int(file.read_text().split()[0]))
+                os.kill(victims[0], signal.SIGKILL)
+                break
+        hold.unlink()
 
     result = labcat.minimize(
         evaluate,
@@ -106,7 +119,7 @@ def test_a_killed_worker_loses_nothing(client, log):
     assert len(begun) > BUDGET
     assert set(begun) == set(told(result))
     assert result.fun < 1e-2
-    assert Path(f"/proc/{victims[0]}").exists() is False
+    assert str(victims[0]) not in map(str, client.run(os.getpid).values())
 
 
 def failing(x):
