@@ -32,7 +32,7 @@ if __name__ == "__main__":
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     url = sys.argv[1]
     if "--work" in sys.argv:
-        work(url, trials=30)
+        work(url, trials=25)
     else:
         study = optuna.create_study(study_name=STUDY, storage=url)
         workers = [subprocess.Popen([sys.executable, __file__, url, "--work"]) for _ in range(2)]
