@@ -123,7 +123,7 @@ fn the_observer_gets_one_report_per_suggestion() {
             assert_eq!(reports[n].evaluations, n);
             optimizer.tell(suggestion.id, f.value(&suggestion.x)).unwrap();
         }
-        let design = optimizer.config().initial_points_for(d).max(d + 2);
+        let design = optimizer.config().initial_points_for(d);
         for (n, report) in reports.iter().enumerate() {
             assert_eq!(report.run, 0);
             assert_eq!(report.restart, None);

@@ -87,7 +87,7 @@ fn one_dimension() {
 
 #[test]
 fn forty_dimensions() {
-    let f = function("sphere");
+    let f = function("ellipsoid");
     for preset in PRESETS {
         let start = run(optimizer(&f.bounds(40), seeded(preset, 1)), |x| f.value(x), 85);
         let early = best_value(&start);
