@@ -1,10 +1,30 @@
 //! The same problem in other units gives the same stream: to the bit where the change of units is exact, else up to rounding.
 //!
-//! Rounding is amplified from step to step (a kernel matrix of condition 10¹² stands between the outputs and the next point), so
-//! streams that differ by rounding drift apart in the end. The windows below are those in which they agree for all the seeds.
+//! Rounding is amplified from step to step: a kernel matrix of condition 10¹² stands between the outputs and the next point. Where
+//! the next point is the best of a fixed set of samples it stays below 10⁻⁶ for as long as was tried. Gradient refinement finds the flat top of
+//! the acquisition function only to the square root of rounding, and its accepted or refused lengths make a branch of every near tie: there
+//! the streams part after a dozen suggestions. [`cases`] says how far each configuration is followed.
 
 use crate::support::{PRESETS, bits, function, seeded, stream};
 use labcat::{Config, Preset};
+
+/// A configuration, how many suggestions of it are compared, and how far apart they may be.
+struct Case {
+    name: &'static str,
+    config: Config,
+    window: usize,
+    tolerance: f64,
+}
+
+fn cases(seed: u64) -> [Case; 3] {
+    let mut sampled = seeded(Preset::Default, seed);
+    sampled.refine = 0;
+    [
+        Case { name: "paper", config: seeded(Preset::Paper, seed), window: 40, tolerance: 1e-5 },
+        Case { name: "default without refinement", config: sampled, window: 25, tolerance: 1e-5 },
+        Case { name: "default", config: seeded(Preset::Default, seed), window: 10, tolerance: 1e-4 },
+    ]
+}
 
 fn bowl(t: &[f64]) -> f64 {
     t.iter().enumerate().map(|(i, t)| (1.0 + i as f64) * (t - 0.2).powi(2)).sum::<f64>() + 0.3 * t[0] * t[1]
@@ -53,15 +73,15 @@ fn bounds_scaled_by_powers_of_two_change_no_bit() {
 
 #[test]
 fn outputs_scaled_and_shifted_give_the_same_stream_up_to_rounding() {
-    for preset in PRESETS {
-        for seed in 0..10 {
-            let reference = stream(&UNIT, seeded(preset, seed), bowl, WINDOW);
+    for seed in 0..10 {
+        for Case { name, config, window, tolerance } in cases(seed) {
+            let reference = stream(&UNIT, config.clone(), bowl, window);
             for alpha in [1e-6, 1e-3, 0.1, 7.0, 1e3, 1e6] {
                 for shift in [0.0, -1.0, 3.0] {
                     let f = |x: &[f64]| alpha * bowl(x) + alpha * shift;
-                    let other = stream(&UNIT, seeded(preset, seed), f, WINDOW);
+                    let other = stream(&UNIT, config.clone(), f, window);
                     let apart = distance(&reference, &other);
-                    assert!(apart < TOLERANCE, "{preset}, seed {seed}, α = {alpha:e}, γ = {shift} α: {apart:e} apart");
+                    assert!(apart < tolerance, "{name}, seed {seed}, α = {alpha:e}, γ = {shift} α: {apart:e} apart");
                 }
             }
         }
@@ -70,19 +90,16 @@ fn outputs_scaled_and_shifted_give_the_same_stream_up_to_rounding() {
 
 #[test]
 fn bounds_rescaled_and_shifted_give_the_same_stream_up_to_rounding() {
-    for preset in PRESETS {
-        for seed in 0..10 {
-            let reference = stream(&UNIT, seeded(preset, seed), bowl, WINDOW);
+    for seed in 0..10 {
+        for Case { name, config, window, tolerance } in cases(seed) {
+            let reference = stream(&UNIT, config.clone(), bowl, window);
             for width in [1e-6, 1e-3, 0.3, 50.0, 1e3, 1e6] {
                 for shift in [0.0, 1.0, -3.0] {
                     let (low, high) = (width * (shift - 1.0), width * (shift + 1.0));
                     let f = |x: &[f64]| bowl(&[x[0] / width - shift, x[1] / width - shift]);
-                    let other = stream(&[(low, high); 2], seeded(preset, seed), f, WINDOW);
+                    let other = stream(&[(low, high); 2], config.clone(), f, window);
                     let apart = distance(&reference, &normalised(&other, low, high));
-                    assert!(
-                        apart < TOLERANCE,
-                        "{preset}, seed {seed}, width {width:e}, shift {shift}: {apart:e} apart"
-                    );
+                    assert!(apart < tolerance, "{name}, seed {seed}, width {width:e}, shift {shift}: {apart:e} apart");
                 }
             }
         }
@@ -105,6 +122,3 @@ fn with_a_larger_nugget_rounding_stays_rounding_for_longer() {
         }
     }
 }
-
-const WINDOW: usize = 25;
-const TOLERANCE: f64 = 1e-4;
