@@ -32,26 +32,33 @@ pub struct Config {
     /// One seed, one stream of suggestions.
     pub seed: u64,
     /// β, half the side of the trust region in length-scales; `None`: the preset's rule.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub beta: Option<f64>,
     /// ρ: as many observations per dimension are kept.
     pub cache_factor: f64,
     /// σ_prior, standard deviation of the prior on ln ℓ; `None`: a uniform prior.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub prior_sigma: Option<f64>,
     /// Whether the frame is rotated to the weighted principal components.
     pub rotation: bool,
     /// Newton or gradient steps on the length-scales per suggestion.
     pub newton_steps: usize,
     /// Evaluations before the model starts; `None`: the preset's rule.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub initial_points: Option<usize>,
     /// Samples of the acquisition function per suggestion; `None`: 10 d.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub candidates: Option<usize>,
     /// Whether a converged local run is followed by another.
     pub restarts: bool,
     /// Stop after this many evaluations.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub budget: Option<usize>,
     /// Stop once a value at least this good was told.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub target: Option<f64>,
     /// A local run ends when the outputs it keeps differ by no more than this.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub tolerance: Option<f64>,
     /// σ_n: its square is the nugget on the diagonal of K, on normalised outputs.
     pub noise: f64,
@@ -273,6 +280,14 @@ impl Default for Config {
     fn default() -> Self {
         Self::new(Preset::Default)
     }
+}
+
+/// A switch that may be `none` must say so: left out, it would silently become it.
+#[cfg(feature = "serde")]
+pub(super) fn stated<'de, T: serde::Deserialize<'de>, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    serde::Deserialize::deserialize(from)
 }
 
 /// `none` or a value.

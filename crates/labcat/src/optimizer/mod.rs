@@ -324,8 +324,8 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         self.observations.revise(position, Outcome::of(value));
-        if self.run.members.contains(&position) {
-            self.run.fresh += 1;
+        if self.run.rests_on(position) {
+            self.run.told_anew();
         }
         Ok(())
     }
@@ -369,7 +369,7 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if run == self.run.number {
             self.run.members.push(position);
-            self.run.fresh += 1;
+            self.run.told_anew();
         } else {
             self.work.drop_model(); // it holds a fantasy of this point
         }

@@ -24,6 +24,7 @@ pub(super) struct LocalRun {
     /// Observations of this run told since the newest step (or changed since).
     pub(super) fresh: usize,
     /// What the newest step began with: the step can be done again from here, bit for bit.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "super::config::stated"))]
     pub(super) before: Option<Before>,
 }
 
@@ -51,6 +52,17 @@ impl LocalRun {
     /// Whether a model-based step was made.
     pub(super) fn started(&self) -> bool {
         self.before.is_some()
+    }
+
+    /// Whether the newest model would change with this observation: it is in the cache, or was when the newest step began.
+    pub(super) fn rests_on(&self, position: usize) -> bool {
+        let before = self.before.as_ref().map_or(&[][..], |b| &b.members);
+        self.members.contains(&position) || before.contains(&position)
+    }
+
+    /// Marks the model as outdated by one more observation.
+    pub(super) fn told_anew(&mut self) {
+        self.fresh = self.fresh.saturating_add(1);
     }
 
     /// X′ = S⁻¹ Rᵀ (U − c) of the members, from their places in the box: the input of the next fit. (eq:input_transform_matrices)

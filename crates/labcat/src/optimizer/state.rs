@@ -163,6 +163,13 @@ impl Loaded {
         if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().is_some_and(|id| id.0 >= self.next_id) {
             return Err(wrong(&"an evaluation's id occurs twice or was never given out"));
         }
+        if self.next_id != (ids.len() + self.cancelled.len()) as u64 {
+            return Err(wrong(&"the next id does not follow from those given out"));
+        }
+        let runs = self.evaluations.iter().map(|e| e.run).chain(self.pending.iter().map(|p| p.run));
+        if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
+            return Err(wrong(&"the number of local runs does not follow from the restarts"));
+        }
         if self.evaluations.iter().any(|e| matches!(e.outcome, Outcome::Value(v) if !v.is_finite())) {
             return Err(wrong(&"a value is not finite"));
         }
