@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use labcat::{Restart, TrialId};
 use serde_json::{Value, json};
 
-use crate::format::{brief, count, number, point};
+use crate::format::{brief, complain, count, number, point};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -73,7 +73,7 @@ impl Display {
             }
             Manner::Lines => {
                 if let Some(line) = self.line(event, session) {
-                    eprintln!("{line}");
+                    complain(&line);
                 }
             }
             Manner::Live(bar) => {
@@ -93,7 +93,7 @@ impl Display {
     pub(super) fn note(&self, text: &str) {
         match &self.manner {
             Manner::Live(bar) => bar.println(text),
-            Manner::Lines | Manner::Json => eprintln!("{text}"),
+            Manner::Lines | Manner::Json => complain(text),
         }
     }
 

@@ -16,6 +16,7 @@ use labcat::{AskError, Suggestion, TrialId};
 
 use crate::cli;
 use crate::failure::{self, Failure};
+use crate::format::complain;
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &cli::Run) -> Result<(), Failure> {
         )));
     };
     for warning in &study.warnings {
-        eprintln!("warning: {}", failure::at(&paths.study, warning));
+        complain(&format!("warning: {}", failure::at(&paths.study, warning)));
     }
     let on_failure = objective.on_failure;
     let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
