@@ -32,7 +32,8 @@ pub(crate) fn brief(x: f64, digits: usize) -> String {
 
 /// `x = 1.02, y = 0.98`.
 pub(crate) fn point(names: &[&str], x: &[f64], digits: usize) -> String {
-    let parts: Vec<String> = names.iter().zip(x).map(|(name, value)| format!("{name} = {}", brief(*value, digits))).collect();
+    let parts: Vec<String> =
+        names.iter().zip(x).map(|(name, value)| format!("{name} = {}", brief(*value, digits))).collect();
     parts.join(", ")
 }
 
@@ -90,7 +91,9 @@ mod tests {
 
     #[test]
     fn brief_numbers() {
-        for (x, text) in [(1.0, "1"), (0.397_887_4, "0.39789"), (1_234_567.0, "1.2346e6"), (150.0, "150"), (-1e-9, "-1.0000e-9")] {
+        for (x, text) in
+            [(1.0, "1"), (0.397_887_4, "0.39789"), (1_234_567.0, "1.2346e6"), (150.0, "150"), (-1e-9, "-1.0000e-9")]
+        {
             assert_eq!(brief(x, 5), text);
         }
     }

@@ -42,7 +42,12 @@ impl Session {
     }
 
     /// Opens the journal of a study, and begins it if it has not begun.
-    pub(crate) fn open_with(paths: &Paths, study: &Study, purpose: &str, patience: Duration) -> Result<Session, Failure> {
+    pub(crate) fn open_with(
+        paths: &Paths,
+        study: &Study,
+        purpose: &str,
+        patience: Duration,
+    ) -> Result<Session, Failure> {
         let lock = Lock::take(&paths.lock, purpose, patience)?;
         let journal = Journal::open_or_create(&paths.journal)?;
         match journal.identity()? {
@@ -53,7 +58,10 @@ impl Session {
                 }
                 let mut session = Session::resume(journal, stored, lock)?;
                 session.name.clone_from(&study.name);
-                session.optimizer.set_limits(study.config.budget, study.config.target).map_err(labcat::Error::from)?;
+                session
+                    .optimizer
+                    .set_stopping(study.config.budget, study.config.target, study.config.tolerance)
+                    .map_err(labcat::Error::from)?;
                 Ok(session)
             }
         }
@@ -79,7 +87,8 @@ impl Session {
         let suggestion = self.optimizer.ask()?;
         self.changes.push(Change::Asked { id: suggestion.id.0, x: suggestion.x.clone() });
         if let Some(step) = Step::newest(&self.optimizer) {
-            self.changes.push(Change::Step { at_evaluation: self.optimizer.n_evaluations(), region: json!(step).to_string() });
+            self.changes
+                .push(Change::Step { at_evaluation: self.optimizer.n_evaluations(), region: json!(step).to_string() });
         }
         Ok(suggestion)
     }

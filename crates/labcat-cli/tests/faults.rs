@@ -120,7 +120,11 @@ fn programs_that_give_no_value_fail_with_a_reason() {
     for (name, script, reason) in [
         ("nothing", "true", "printed no value"),
         ("blank", "echo; echo '  '", "printed no value"),
-        ("garbage", "echo 3; echo the answer is 42", "the last line of its output, `the answer is 42`, is neither a number"),
+        (
+            "garbage",
+            "echo 3; echo the answer is 42",
+            "the last line of its output, `the answer is 42`, is neither a number",
+        ),
         ("binary", "head -c 1000 /dev/urandom; echo; echo x", "is neither a number"),
         ("nan", "echo nan", "`nan`, is not a finite number"),
         ("object", "echo '{\"loss\": 3}'", "has no \"value\""),
@@ -248,7 +252,9 @@ fn failures_are_retried_penalised_or_stop_the_run() {
     let dir = Dir::new("stop");
     let picky = shell("[ {id} != 3 ] && echo {x}");
     dir.write("s.toml", &study("budget = 8", &format!("{picky}\non_failure = \"stop\"")));
-    dir.labcat(&["run", "s.toml"]).expect(1).says("evaluation 3 failed and the study says on_failure = \"stop\": exit status 1");
+    dir.labcat(&["run", "s.toml"])
+        .expect(1)
+        .says("evaluation 3 failed and the study says on_failure = \"stop\": exit status 1");
     assert_eq!((dir.told("s.db").len(), pending(&dir.path("s.db"))), (3, 1));
     assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("last attempt: exit status 1"));
     dir.write("s.toml", &study("budget = 8", &shell("echo {x}")));

@@ -112,7 +112,8 @@ pub const ALL: &[Function] = &[
             let w = |v: &f64| 1.0 + (v - 1.0) / 4.0;
             let sine_squared = |v: f64| square(math::sin(v));
             let (Some(first), Some(last)) = (x.first().map(w), x.last().map(w)) else { return 0.0 };
-            let body = x[..x.len() - 1].iter().map(w).map(|w| square(w - 1.0) * (1.0 + 10.0 * sine_squared(PI * w + 1.0)));
+            let body =
+                x[..x.len() - 1].iter().map(w).map(|w| square(w - 1.0) * (1.0 + 10.0 * sine_squared(PI * w + 1.0)));
             sine_squared(PI * first) + body.sum::<f64>() + square(last - 1.0) * (1.0 + sine_squared(2.0 * PI * last))
         },
     },

@@ -8,6 +8,9 @@ mod error;
 mod frame;
 pub mod functions;
 mod gp;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 mod length_scale;
 mod linalg;
 mod math;

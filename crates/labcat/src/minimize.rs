@@ -40,7 +40,8 @@ pub fn default_budget(d: usize) -> usize {
 /// # Ok::<(), labcat::Error>(())
 /// ```
 pub fn minimize(mut f: impl FnMut(&[f64]) -> f64, domain: Domain, mut config: Config) -> Result<Solution, Error> {
-    let bounded = config.budget.is_some() || config.target.is_some() || (config.tolerance.is_some() && !config.restarts);
+    let bounded =
+        config.budget.is_some() || config.target.is_some() || (config.tolerance.is_some() && !config.restarts);
     if !bounded {
         config.budget = Some(default_budget(domain.dim()));
     }
@@ -50,7 +51,12 @@ pub fn minimize(mut f: impl FnMut(&[f64]) -> f64, domain: Domain, mut config: Co
             Ok(suggestion) => optimizer.tell(suggestion.id, f(&suggestion.x))?,
             Err(crate::AskError::Stopped(stop)) => {
                 let restarts = optimizer.restarts().to_vec();
-                return Ok(Solution { best: optimizer.best().cloned(), stop, evaluations: optimizer.n_evaluations(), restarts });
+                return Ok(Solution {
+                    best: optimizer.best().cloned(),
+                    stop,
+                    evaluations: optimizer.n_evaluations(),
+                    restarts,
+                });
             }
             Err(error) => return Err(error.into()),
         }

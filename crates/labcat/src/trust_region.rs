@@ -7,10 +7,8 @@ use crate::linalg::Matrix;
 pub(crate) struct TrustRegion {
     /// β: half of the side, in length-scales.
     pub(crate) beta: f64,
-    /// ρ d: as many observations are kept even if they lie outside.
+    /// ρ d: as many observations are kept.
     pub(crate) keep: usize,
-    /// No more observations than this are kept, wherever they lie.
-    pub(crate) limit: usize,
 }
 
 impl TrustRegion {
@@ -18,29 +16,16 @@ impl TrustRegion {
         (0..x.cols()).all(|j| x[(row, j)].abs() <= self.beta)
     }
 
-    /// Rows of `x` to discard, ascending: the oldest outside the trust region down to `keep`, then, beyond `limit`, the oldest
-    /// of all; never `best`. Rows are ordered by age, the oldest first. (eq:input_discard)
+    /// Rows of `x` to discard, ascending, so that `keep` are left: the oldest outside the trust region and, when those do not
+    /// suffice, the oldest inside; never `best`. Rows are ordered by age, the oldest first. (eq:input_discard)
     pub(crate) fn discard(&self, x: &Matrix, best: usize, out: &mut Vec<usize>) {
-        let n = x.rows();
         out.clear();
-        for row in 0..n {
-            if n - out.len() <= self.keep {
-                return;
-            }
-            if row != best && !self.contains(x, row) {
-                out.push(row);
-            }
-        }
-        // Still more than `keep`, all inside: without this, n would grow for as long as progress stalls.
-        let excess = (n - out.len()).saturating_sub(self.limit);
-        let already = out.len();
-        let mut oldest = 0;
-        while out.len() - already < excess && oldest < n {
-            if oldest != best && !out[..already].contains(&oldest) {
-                out.push(oldest);
-            }
-            oldest += 1;
-        }
+        let excess = x.rows().saturating_sub(self.keep);
+        let others = || (0..x.rows()).filter(|&row| row != best);
+        out.extend(others().filter(|&row| !self.contains(x, row)).take(excess));
+        // All the rest lies inside: without this, n would grow for as long as progress stalls.
+        let missing = excess - out.len();
+        out.extend(others().filter(|&row| self.contains(x, row)).take(missing));
         out.sort_unstable();
     }
 }

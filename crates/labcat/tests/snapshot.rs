@@ -27,7 +27,11 @@ fn restoring_at_any_moment_continues_bit_for_bit_and_a_snapshot_does_not_grow() 
     }
     assert_eq!(interrupted.evaluations(), uninterrupted.evaluations());
     let restarts = 100 * interrupted.restarts().len();
-    assert!(interrupted.snapshot().len() <= largest + restarts, "{} > {largest} + {restarts}", interrupted.snapshot().len());
+    assert!(
+        interrupted.snapshot().len() <= largest + restarts,
+        "{} > {largest} + {restarts}",
+        interrupted.snapshot().len()
+    );
 }
 
 #[test]

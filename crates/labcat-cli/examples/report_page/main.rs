@@ -9,9 +9,7 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let directory = env::args_os()
-        .nth(1)
-        .map_or_else(|| PathBuf::from("report-pages"), PathBuf::from);
+    let directory = env::args_os().nth(1).map_or_else(|| PathBuf::from("report-pages"), PathBuf::from);
     fs::create_dir_all(&directory)?;
     for (name, data) in samples::all() {
         let path = directory.join(name).with_extension("html");

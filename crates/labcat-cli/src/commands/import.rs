@@ -78,7 +78,9 @@ impl Columns {
     fn find(headings: &StringRecord, names: &[&str]) -> Result<Columns, String> {
         let column = |name: &str| {
             let found = headings.iter().position(|heading| heading == name);
-            found.ok_or_else(|| format!("there is no column `{name}`: the first line must name each parameter and value"))
+            found.ok_or_else(|| {
+                format!("there is no column `{name}`: the first line must name each parameter and value")
+            })
         };
         Ok(Columns {
             parameters: names.iter().map(|name| column(name)).collect::<Result<_, _>>()?,
@@ -92,7 +94,8 @@ impl Columns {
             let text = record.get(column).unwrap_or_default();
             text.parse::<f64>().map_err(|_| format!("{name} is {text:?}, which is not a number"))
         };
-        let x = self.parameters.iter().zip(names).map(|(column, name)| number(*column, name)).collect::<Result<_, _>>()?;
+        let x =
+            self.parameters.iter().zip(names).map(|(column, name)| number(*column, name)).collect::<Result<_, _>>()?;
         let status = self.status.and_then(|column| record.get(column)).unwrap_or("ok");
         match status {
             "ok" | "" => {

@@ -28,7 +28,10 @@ struct Range {
 pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     let file = &args.file;
     if file.exists() && !args.force {
-        return Err(Failure::usage(format!("{0} exists: name another file, or write --force to replace it", file.display())));
+        return Err(Failure::usage(format!(
+            "{0} exists: name another file, or write --force to replace it",
+            file.display()
+        )));
     }
     let mut ranges = args.parameters.iter().map(|text| range(text)).collect::<Result<Vec<_>, _>>()?;
     let named = ranges.len();
@@ -62,7 +65,9 @@ fn range(text: &str) -> Result<Range, Failure> {
     let bound = |part: Option<&str>| part.and_then(|part| part.trim().parse::<f64>().ok());
     match (bound(parts.next()), bound(parts.next()), parts.next()) {
         (Some(high), Some(low), Some(name)) if !name.is_empty() => Ok(Range { name: name.to_owned(), low, high, log }),
-        _ => Err(Failure::usage(format!("-p {text} is not NAME:LOW:HIGH: write for example -p x:-5:10 or -p rate:1e-6:1:log"))),
+        _ => Err(Failure::usage(format!(
+            "-p {text} is not NAME:LOW:HIGH: write for example -p x:-5:10 or -p rate:1e-6:1:log"
+        ))),
     }
 }
 
@@ -102,7 +107,8 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
 
 fn objective_text(command: &[String]) -> String {
     if command.is_empty() {
-        return "\n# No [objective]: points are given out by `labcat ask` and their values told by `labcat tell`.\n".to_owned();
+        return "\n# No [objective]: points are given out by `labcat ask` and their values told by `labcat tell`.\n"
+            .to_owned();
     }
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     format!(
@@ -148,7 +154,10 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
 fn check_program(objective: &Objective, file: &Path) -> Result<(), Failure> {
     let complain = |message: String| Err(Failure::study(file, &[Problem { line: objective.line, message }]));
     if !objective.directory.is_dir() {
-        return complain(format!("the directory {} of the command does not exist: make it", objective.directory.display()));
+        return complain(format!(
+            "the directory {} of the command does not exist: make it",
+            objective.directory.display()
+        ));
     }
     let Some(name) = objective.program().filter(|_| !objective.shell) else { return Ok(()) };
     match found(&program(&name, &objective.directory)) {
@@ -189,7 +198,9 @@ fn describe(study: &Study, file: &Path) -> Result<(), Failure> {
                 writeln!(out, "  {word}")?;
             }
         }
-        None => writeln!(out, "no command: `labcat ask {0}` gives out points, `labcat tell` takes values", file.display())?,
+        None => {
+            writeln!(out, "no command: `labcat ask {0}` gives out points, `labcat tell` takes values", file.display())?
+        }
     }
     Ok(())
 }

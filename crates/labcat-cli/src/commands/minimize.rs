@@ -37,9 +37,9 @@ pub(crate) fn minimize(args: &cli::Minimize) -> Result<(), Failure> {
 }
 
 fn time_limit(text: &str) -> Result<Duration, Failure> {
-    duration::parse(text)
-        .filter(|limit| Instant::now().checked_add(*limit).is_some())
-        .ok_or_else(|| Failure::usage(format!("--time-limit {text} is not a span of time: write {}", duration::EXAMPLES)))
+    duration::parse(text).filter(|limit| Instant::now().checked_add(*limit).is_some()).ok_or_else(|| {
+        Failure::usage(format!("--time-limit {text} is not a span of time: write {}", duration::EXAMPLES))
+    })
 }
 
 /// Whether something will end the run; a tolerance does so only when nothing is restarted.
@@ -106,7 +106,10 @@ fn print_words(
     let took = duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     writeln!(out, "stopped by {stop} after {evaluations}, {restarts}, {took}")?;
     if unlimited {
-        writeln!(out, "the budget is 200 per dimension, as no limit was given: --budget, --target or --time-limit change it")?;
+        writeln!(
+            out,
+            "the budget is 200 per dimension, as no limit was given: --budget, --target or --time-limit change it"
+        )?;
     }
     Ok(())
 }

@@ -102,7 +102,11 @@ fn in_words(
     }
     if let Some(newest) = optimizer.restarts().last() {
         let restarts = count(optimizer.restarts().len(), "restart");
-        writeln!(out, "restarts     {restarts}, the newest after evaluation {}: {}", newest.at_evaluation, newest.cause)?;
+        writeln!(
+            out,
+            "restarts     {restarts}, the newest after evaluation {}: {}",
+            newest.at_evaluation, newest.cause
+        )?;
     }
     if let Some(reason) = optimizer.stop_reason() {
         writeln!(out, "stopped      {reason}")?;

@@ -254,8 +254,11 @@ fn keep_output(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()
     if result.stdout.is_empty() && result.stderr.is_empty() {
         return Ok(());
     }
-    db.prepare_cached("INSERT OR REPLACE INTO output (id, stdout, stderr) VALUES (?1, ?2, ?3)")?
-        .execute(params![id as i64, result.stdout, result.stderr])?;
+    db.prepare_cached("INSERT OR REPLACE INTO output (id, stdout, stderr) VALUES (?1, ?2, ?3)")?.execute(params![
+        id as i64,
+        result.stdout,
+        result.stderr
+    ])?;
     Ok(())
 }
 
@@ -287,7 +290,9 @@ fn trouble(path: &Path, error: &rusqlite::Error) -> Failure {
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             "the directory or the file cannot be written; a study is kept beside its file, in a directory that can be written"
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another program holds it; end that program and try again",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another program holds it; end that program and try again"
+        }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             "it is not a journal of labcat, or it is damaged: restore it from a copy, or rename it to begin anew"
         }

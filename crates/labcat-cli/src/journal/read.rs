@@ -53,10 +53,8 @@ impl Journal {
 
     /// The optimizer as of the newest transaction.
     pub(crate) fn optimizer(&self) -> Result<Optimizer, Failure> {
-        let state: String = self
-            .db
-            .query_row("SELECT json FROM state", [], |row| row.get(0))
-            .map_err(|error| self.trouble(&error))?;
+        let state: String =
+            self.db.query_row("SELECT json FROM state", [], |row| row.get(0)).map_err(|error| self.trouble(&error))?;
         Optimizer::restore(&state, self.evaluations()?).map_err(|error| self.damaged("state", &error))
     }
 
@@ -133,7 +131,6 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
 
 fn point(row: &Row<'_>) -> rusqlite::Result<Vec<f64>> {
     let x: String = row.get("x")?;
-    serde_json::from_str(&x).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error))
-    })
+    serde_json::from_str(&x)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error)))
 }

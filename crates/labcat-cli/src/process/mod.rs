@@ -106,7 +106,8 @@ impl Running {
 
     /// Waits for output at most `limit` and takes it in.
     fn read(&mut self, limit: Duration) -> io::Result<()> {
-        let left = self.deadline.map_or(limit, |deadline| deadline.saturating_duration_since(Instant::now()).min(limit));
+        let left =
+            self.deadline.map_or(limit, |deadline| deadline.saturating_duration_since(Instant::now()).min(limit));
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
         let mut fds: Vec<PollFd<'_>> =
             self.streams.iter().filter_map(|s| s.pipe.as_ref()).map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();

@@ -102,11 +102,7 @@ fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error
 }
 
 fn as_tail<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    let start = text
-        .char_indices()
-        .rev()
-        .nth(OUTPUT_TAIL - 1)
-        .map_or(0, |(at, _)| at);
+    let start = text.char_indices().rev().nth(OUTPUT_TAIL - 1).map_or(0, |(at, _)| at);
     if start == 0 {
         serializer.serialize_str(text)
     } else {

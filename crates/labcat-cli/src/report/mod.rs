@@ -44,18 +44,14 @@ fn summary(data: &ReportData) -> String {
         return format!("{count}, no value yet.");
     };
     let coordinates = data.parameters.iter().zip(&best.x);
-    let point: Vec<String> = coordinates
-        .map(|(parameter, x)| format!("{} = {x}", parameter.name))
-        .collect();
+    let point: Vec<String> = coordinates.map(|(parameter, x)| format!("{} = {x}", parameter.name)).collect();
     format!("{count}; best value {value} at {}.", point.join(", "))
 }
 
 /// JSON that can stand inside a `script` element: no `<` can end the element or begin a comment in it.
 fn script_safe_json(data: &ReportData) -> String {
     // Plain structs of text and numbers: serialising into memory has no way to fail, and `null` shows as an empty page.
-    serde_json::to_string(data)
-        .unwrap_or_else(|_| "null".to_owned())
-        .replace('<', "\\u003c")
+    serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()).replace('<', "\\u003c")
 }
 
 fn escape_html(text: &str) -> String {
@@ -78,15 +74,8 @@ fn fill(template: &str, parts: &[(&str, &str)]) -> String {
     let size = template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>();
     let mut page = String::with_capacity(size);
     for (position, piece) in template.split("@@").enumerate() {
-        let part = parts
-            .iter()
-            .find(|(key, _)| *key == piece)
-            .map(|(_, part)| *part);
-        page.push_str(if position % 2 == 1 {
-            part.unwrap_or_default()
-        } else {
-            piece
-        });
+        let part = parts.iter().find(|(key, _)| *key == piece).map(|(_, part)| *part);
+        page.push_str(if position % 2 == 1 { part.unwrap_or_default() } else { piece });
     }
     page
 }

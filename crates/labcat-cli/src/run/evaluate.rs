@@ -52,7 +52,8 @@ impl Evaluator {
 
     fn attempt(&self, id: u64, x: &[f64], stop: &Stop) -> Evaluated {
         let values = texts(x);
-        let path = |template: &crate::study::template::Template| self.objective.directory.join(template.fill(id, &values));
+        let path =
+            |template: &crate::study::template::Template| self.objective.directory.join(template.fill(id, &values));
         if let Some(file) = self.objective.parameters_file.as_ref().map(path) {
             if let Err(error) = self.write_parameters(&file, x) {
                 return Evaluated::Impossible(format!("cannot write parameters_file {}: {error}", file.display()));
@@ -174,7 +175,8 @@ pub(crate) fn program(name: &str, directory: &Path) -> PathBuf {
 fn value(stdout: &Capture, value_file: Option<&Path>) -> Result<f64, String> {
     match value_file {
         None => {
-            let line = stdout.last_line().ok_or("printed no value; its last line must be a number or {\"value\": …}")?;
+            let line =
+                stdout.last_line().ok_or("printed no value; its last line must be a number or {\"value\": …}")?;
             number_in(&line).map_err(|why| format!("the last line of its output, `{}`, {why}", shortened(&line)))
         }
         Some(file) => {
@@ -231,7 +233,9 @@ mod tests {
         for (line, value) in [("1.5", 1.5), ("-3e-7", -3e-7), ("+2", 2.0), (r#"{"value": 4, "note": "x"}"#, 4.0)] {
             assert_eq!(number_in(line), Ok(value), "{line}");
         }
-        for line in ["", "1,5", "value 3", "nan", "inf", "1e999", "{}", r#"{"value": "3"}"#, r#"{"value": null}"#, "[1]"] {
+        for line in
+            ["", "1,5", "value 3", "nan", "inf", "1e999", "{}", r#"{"value": "3"}"#, r#"{"value": null}"#, "[1]"]
+        {
             assert!(number_in(line).is_err(), "{line}");
         }
     }

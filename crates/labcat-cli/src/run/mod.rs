@@ -115,7 +115,10 @@ impl Run {
         self.display.close();
         outcome?;
         if let Some(why) = self.halt {
-            let again = format!("the study is intact: mend the command, then run it again to resume ({})", paths.study.display());
+            let again = format!(
+                "the study is intact: mend the command, then run it again to resume ({})",
+                paths.study.display()
+            );
             return Err(Failure::run(format!("{why}\n{again}")));
         }
         if self.stop.requested() {

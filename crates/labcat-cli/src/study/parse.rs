@@ -287,11 +287,21 @@ fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<f64>> {
         match start {
             None => reader.problem(
                 span,
-                format!("parameter `{}` has no `start` but others have: write start = {} here too", p.name, number(p.low)),
+                format!(
+                    "parameter `{}` has no `start` but others have: write start = {} here too",
+                    p.name,
+                    number(p.low)
+                ),
             ),
             Some(start) if !(p.low..=p.high).contains(start.get_ref()) => reader.problem(
                 &start.span(),
-                format!("start = {} is outside `{}`: write a number from {} to {}", start.get_ref(), p.name, p.low, p.high),
+                format!(
+                    "start = {} is outside `{}`: write a number from {} to {}",
+                    start.get_ref(),
+                    p.name,
+                    p.low,
+                    p.high
+                ),
             ),
             Some(start) => point.push(*start.get_ref()),
         }
@@ -314,7 +324,15 @@ fn domain(reader: &mut Reader<'_>, parameters: Vec<Read>) -> Option<Domain> {
 
 fn objective(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String], directory: &Path) -> Option<Objective> {
     let keys = [
-        "command", "shell", "timeout", "retries", "on_failure", "value_file", "parameters_file", "directory", "environment",
+        "command",
+        "shell",
+        "timeout",
+        "retries",
+        "on_failure",
+        "value_file",
+        "parameters_file",
+        "directory",
+        "environment",
     ];
     reader.refuse_unknown(table, &keys);
     let shell = reader.boolean(table, "shell").unwrap_or(false);
@@ -339,7 +357,12 @@ fn objective(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String], d
     Some(Objective { command, line, ..objective })
 }
 
-fn command(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String], shell: bool) -> Option<(Vec<Template>, usize)> {
+fn command(
+    reader: &mut Reader<'_>,
+    table: &Table<'_, '_>,
+    names: &[String],
+    shell: bool,
+) -> Option<(Vec<Template>, usize)> {
     let Some(entry) = table.entries.get("command") else {
         reader.missing(table, "command", &format!("command = {COMMAND_EXAMPLE}"));
         return None;
@@ -360,7 +383,8 @@ fn command(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String], she
         (None, true) => {
             reader.problem(
                 &entry.span(),
-                "with shell = true `command` must be one text: write command = \"simulate --x={x} | tail -1\"".to_owned(),
+                "with shell = true `command` must be one text: write command = \"simulate --x={x} | tail -1\""
+                    .to_owned(),
             );
             return None;
         }
@@ -384,7 +408,13 @@ fn template(reader: &mut Reader<'_>, text: &Spanned<String>, names: &[String]) -
     Template::parse(text.get_ref(), names).map_err(|message| reader.problem(&text.span(), message)).ok()
 }
 
-fn file(reader: &mut Reader<'_>, table: &Table<'_, '_>, key: &str, example: &str, names: &[String]) -> Option<Template> {
+fn file(
+    reader: &mut Reader<'_>,
+    table: &Table<'_, '_>,
+    key: &str,
+    example: &str,
+    names: &[String],
+) -> Option<Template> {
     let path = reader.string(table, key, example)?;
     if path.get_ref().is_empty() {
         reader.problem(&path.span(), format!("`{key}` is empty: write {key} = {example:?}"));
@@ -431,7 +461,10 @@ fn unused(objective: &Objective, names: &[String]) -> Vec<Problem> {
     forgotten
         .map(|index| Problem {
             line: objective.line,
-            message: format!("`command` does not use {{{0}}}; the command finds it in its environment as LABCAT_{0}", names[index]),
+            message: format!(
+                "`command` does not use {{{0}}}; the command finds it in its environment as LABCAT_{0}",
+                names[index]
+            ),
         })
         .collect()
 }

@@ -87,7 +87,10 @@ impl<'t> Reader<'t> {
         match entry.get_ref() {
             DeValue::Table(entries) => Some(Table { heading: format!("[{key}]"), entries, span: entry.span() }),
             _ => {
-                self.problem(&entry.span(), format!("`{key}` must be a table: write a line [{key}] and its keys below"));
+                self.problem(
+                    &entry.span(),
+                    format!("`{key}` must be a table: write a line [{key}] and its keys below"),
+                );
                 None
             }
         }
@@ -193,7 +196,10 @@ impl<'t> Reader<'t> {
         let written = self.source(entry);
         self.problem(
             &entry.span(),
-            format!("`{key}` must be a whole number, {least} or more, not {written}: write for example {key} = {}", least.max(1)),
+            format!(
+                "`{key}` must be a whole number, {least} or more, not {written}: write for example {key} = {}",
+                least.max(1)
+            ),
         );
         None
     }

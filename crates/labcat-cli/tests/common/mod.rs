@@ -125,7 +125,8 @@ pub(crate) fn told(journal: &Path) -> Vec<Told> {
     let db = rusqlite::Connection::open(journal).unwrap();
     let whole: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(whole, "ok");
-    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'trial'", [], |row| row.get(0)).unwrap();
+    let tables: i64 =
+        db.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'trial'", [], |row| row.get(0)).unwrap();
     if tables == 0 {
         return Vec::new();
     }

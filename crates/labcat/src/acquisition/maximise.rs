@@ -184,7 +184,8 @@ impl Maximiser {
             let mut improved = false;
             for _ in 0..BACKTRACKS {
                 self.trial.clear();
-                let moved = self.x.iter().zip(&self.gradient).map(|(x, g)| (x + length * g).clamp(-search.beta, search.beta));
+                let moved =
+                    self.x.iter().zip(&self.gradient).map(|(x, g)| (x + length * g).clamp(-search.beta, search.beta));
                 self.trial.extend(moved);
                 self.u.clear();
                 let mut inside = true;

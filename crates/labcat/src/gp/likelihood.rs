@@ -3,6 +3,9 @@
 use super::Gp;
 use crate::linalg::{self, Matrix};
 
+/// Pairs gathered before they are summed.
+const BLOCK: usize = 512;
+
 /// Derivatives of log p(Y′ | X′, θ) in ln ℓ, and the buffers for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Derivatives {
@@ -14,7 +17,7 @@ pub(crate) struct Derivatives {
     scratch: Matrix,
     /// −2 σ_f² k′(s_pq), upper triangle: what K_i = ∂K/∂ln ℓ_i has in common over i.
     slope: Matrix,
-    /// D_i of the pairs of one observation, one column per i.
+    /// D_i of the gathered pairs, one column per i; the pairs' weights in J and in H.
     squares: Matrix,
     weight: Vec<f64>,
     curvature: Vec<f64>,
@@ -34,9 +37,9 @@ impl Derivatives {
         for m in [&mut self.inverse, &mut self.scratch, &mut self.slope] {
             m.reserve(n, n);
         }
-        self.squares.reserve(n, d);
-        self.weight.reserve(n);
-        self.curvature.reserve(n);
+        self.squares.reserve(BLOCK + n, d);
+        self.weight.reserve(BLOCK + n);
+        self.curvature.reserve(BLOCK + n);
         if hessian {
             self.hessian.reserve(d, d);
             self.derivative.reserve(n, n);
@@ -59,55 +62,69 @@ impl Derivatives {
         }
     }
 
-    /// The terms that are sums over pairs of observations: J, and those of H that contain K_ij.
+    /// The terms that are sums over pairs of observations: J, and those of H that contain K_ij. The pairs are gathered in blocks,
+    /// so that the sums run over long vectors.
     fn pairwise_terms(&mut self, gp: &Gp, hessian: bool) {
         let (n, d) = (gp.len(), gp.b.x.cols());
         let (x, alpha, prior) = (&gp.b.x, &gp.b.alpha, &gp.prior);
         self.gradient.clear();
         self.gradient.resize(d, 0.0);
-        self.slope.reshape(n, n);
-        self.squares.reshape(n, d);
-        self.weight.resize(n, 0.0);
-        self.curvature.resize(n, 0.0);
         if hessian {
             self.hessian.reshape(d, d);
             self.hessian.fill(0.0);
         }
+        self.slope.reshape(n, n);
+        self.squares.reshape(BLOCK + n, d);
+        self.weight.resize(BLOCK + n, 0.0);
+        self.curvature.resize(BLOCK + n, 0.0);
+        let mut filled = 0;
         for q in 0..n {
+            let block = filled..filled + q;
             for i in 0..d {
-                let origin = x[(q, i)];
-                for (square, x) in self.squares.col_mut(i)[..q].iter_mut().zip(x.col(i)) {
+                let (column, origin) = (x.col(i), x[(q, i)]);
+                for (square, x) in self.squares.col_mut(i)[block.clone()].iter_mut().zip(column) {
                     *square = (x - origin) * (x - origin);
                 }
             }
-            let correlations = &gp.b.factor.col(q)[..q]; // kept there by the fit, above the diagonal
-            for p in 0..q {
-                let s: f64 = (0..d).map(|i| self.squares[(p, i)]).sum();
-                let (k1, k2) = prior.kernel.slopes(s, correlations[p]);
-                let both_halves = alpha[p] * alpha[q] - self.inverse[(p, q)]; // (p, q) and (q, p) of ½ (α αᵀ − K⁻¹)
-                let slope = -2.0 * prior.signal * k1;
-                self.slope[(p, q)] = slope;
-                self.weight[p] = both_halves * slope;
-                self.curvature[p] = both_halves * (4.0 * prior.signal * k2);
+            let correlations = &gp.b.correlations.col(q)[..q];
+            let slopes = &mut self.slope.col_mut(q)[..=q];
+            slopes[q] = 0.0;
+            let (weights, curvatures) = (&mut self.weight[block.clone()], &mut self.curvature[block.clone()]);
+            prior.kernel.slopes(&self.squares, block.start, correlations, slopes, curvatures);
+            let pairs = alpha.iter().zip(&self.inverse.col(q)[..q]).zip(slopes).zip(weights).zip(curvatures);
+            for ((((a, inverse), slope), weight), curvature) in pairs {
+                let both_halves = a * alpha[q] - inverse; // (p, q) and (q, p) of ½ (α αᵀ − K⁻¹)
+                *slope *= -2.0 * prior.signal;
+                *weight = both_halves * *slope;
+                *curvature *= both_halves * (4.0 * prior.signal);
             }
-            self.slope[(q, q)] = 0.0;
-            for (i, g) in self.gradient.iter_mut().enumerate() {
-                *g += linalg::dot(&self.weight[..q], &self.squares.col(i)[..q]);
-            }
-            if hessian {
-                for j in 0..d {
-                    for ((w, c), square) in self.weight.iter_mut().zip(&self.curvature[..q]).zip(self.squares.col(j)) {
-                        *w = c * square;
-                    }
-                    for i in 0..=j {
-                        self.hessian[(i, j)] += linalg::dot(&self.weight[..q], &self.squares.col(i)[..q]);
-                    }
-                }
+            filled = block.end;
+            if filled >= BLOCK || q + 1 == n {
+                self.add_block(filled, hessian);
+                filled = 0;
             }
         }
         if hessian {
             for (i, g) in self.gradient.iter().enumerate() {
                 self.hessian[(i, i)] -= 2.0 * g; // the δ_ij part of K_ij is −2 K_i
+            }
+        }
+    }
+
+    /// Adds the first `pairs` gathered pairs to J and H.
+    fn add_block(&mut self, pairs: usize, hessian: bool) {
+        for (i, g) in self.gradient.iter_mut().enumerate() {
+            *g += linalg::dot(&self.weight[..pairs], &self.squares.col(i)[..pairs]);
+        }
+        if hessian {
+            for j in 0..self.gradient.len() {
+                let weighted = self.weight[..pairs].iter_mut().zip(&self.curvature).zip(self.squares.col(j));
+                for ((w, c), square) in weighted {
+                    *w = c * square;
+                }
+                for i in 0..=j {
+                    self.hessian[(i, j)] += linalg::dot(&self.weight[..pairs], &self.squares.col(i)[..pairs]);
+                }
             }
         }
     }

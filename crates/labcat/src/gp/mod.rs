@@ -36,6 +36,7 @@ impl Prior {
 pub(crate) struct Buffers {
     x: Matrix,
     residual: Vec<f64>,
+    correlations: Matrix,
     factor: Matrix,
     alpha: Vec<f64>,
     scratch: Vec<f64>,
@@ -45,6 +46,7 @@ impl Buffers {
     /// Makes room for `n` observations in `d` dimensions.
     pub(crate) fn reserve(&mut self, n: usize, d: usize) {
         self.x.reserve(n, d);
+        self.correlations.reserve(n, n);
         self.factor.reserve(n, n);
         for v in [&mut self.residual, &mut self.alpha, &mut self.scratch] {
             v.reserve(n.saturating_sub(v.len()));
@@ -75,7 +77,7 @@ impl Gp {
         let n = b.x.rows();
         b.residual.clear();
         b.residual.extend(y.iter().map(|y| y - prior.mean));
-        kernel_matrix(&prior, &b.x, &mut b.factor);
+        kernel_matrix(&prior, &b.x, &mut b.correlations, &mut b.factor);
         if let Err(pivot) = linalg::cholesky(&mut b.factor) {
             return Err((pivot, b));
         }
@@ -89,7 +91,11 @@ impl Gp {
     }
 
     /// As [`Gp::fit`], with the nugget raised tenfold until K is positive definite, at most to a hundredth of σ_f².
-    pub(crate) fn fit_with_jitter(mut prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
+    pub(crate) fn fit_with_jitter(
+        mut prior: Prior,
+        y: &[f64],
+        mut b: Buffers,
+    ) -> Result<Self, (NonPositivePivot, Buffers)> {
         let ceiling = 1e-2 * prior.signal;
         loop {
             match Self::fit(prior, y, b) {
@@ -239,7 +245,7 @@ impl Gp {
         linalg::solve_lower_transposed(&self.b.factor, &mut g.v);
         // ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij)
         for (k, s) in g.k.iter_mut().zip(&g.s) {
-            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes(*s, *k).0;
+            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
         }
         g.mean_gradient.clear();
         g.std_gradient.clear();
@@ -303,22 +309,22 @@ fn kernel_column(prior: &Prior, x: &Matrix, at: &[f64], out: &mut [f64]) {
     }
 }
 
-/// K = σ_f² k(s_pq) + σ_n² δ_pq in the lower triangle, and the correlations k(s_pq) alone above the diagonal, where the
-/// factorisation leaves them for the derivatives to find. (eq:K)
-fn kernel_matrix(prior: &Prior, x: &Matrix, k: &mut Matrix) {
+/// Correlations k(s_pq) above the diagonal of `correlations`, and from them the lower triangle of K = σ_f² k(s_pq) + σ_n² δ_pq. (eq:K)
+fn kernel_matrix(prior: &Prior, x: &Matrix, correlations: &mut Matrix, k: &mut Matrix) {
     let n = x.rows();
+    correlations.reshape(n, n);
     k.reshape(n, n);
     for q in 0..n {
-        let above = &mut k.col_mut(q)[..q];
+        let above = &mut correlations.col_mut(q)[..q];
         squared_distances(x, |i| x[(q, i)], above);
         prior.kernel.apply(above);
-    }
-    k.mirror_upper();
-    for q in 0..n {
-        let column = k.col_mut(q);
-        column[q] = prior.signal + prior.nugget;
-        for v in &mut column[q + 1..] {
-            *v *= prior.signal;
+        for (p, correlation) in above.iter().enumerate() {
+            k[(q, p)] = prior.signal * correlation;
         }
+        k[(q, q)] = prior.signal + prior.nugget;
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

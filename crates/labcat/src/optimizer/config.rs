@@ -33,10 +33,8 @@ pub struct Config {
     pub seed: u64,
     /// β, half the side of the trust region in length-scales; `None`: the preset's rule.
     pub beta: Option<f64>,
-    /// ρ: as many observations per dimension are kept even outside the trust region.
+    /// ρ: as many observations per dimension are kept.
     pub cache_factor: f64,
-    /// No more than this many observations per dimension are kept, wherever they lie; at least ρ.
-    pub cache_limit: f64,
     /// σ_prior, standard deviation of the prior on ln ℓ; `None`: a uniform prior.
     pub prior_sigma: Option<f64>,
     /// Whether the frame is rotated to the weighted principal components.
@@ -84,7 +82,6 @@ impl Config {
             seed: 0,
             beta: None,
             cache_factor: 7.0,
-            cache_limit: 14.0,
             prior_sigma: Some(0.1),
             rotation: true,
             newton_steps: 1,
@@ -138,14 +135,14 @@ impl Config {
 
     /// Sets a switch by its name from text: `set("beta", "0.5")`, `set("prior_sigma", "none")`, `set("rotation", "false")`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
-        let switch = SWITCHES.iter().find(|s| s.name == name).ok_or_else(|| ConfigError::UnknownSwitch { name: name.into() })?;
+        let switch =
+            SWITCHES.iter().find(|s| s.name == name).ok_or_else(|| ConfigError::UnknownSwitch { name: name.into() })?;
         let error = || ConfigError::Unreadable { switch: switch.name, value: value.into(), allowed: switch.allowed };
         match name {
             "direction" => self.direction = value.parse().map_err(|_| error())?,
             "seed" => self.seed = value.parse().map_err(|_| error())?,
             "beta" => self.beta = optional(value).map_err(|()| error())?,
             "cache_factor" => self.cache_factor = value.parse().map_err(|_| error())?,
-            "cache_limit" => self.cache_limit = value.parse().map_err(|_| error())?,
             "prior_sigma" => self.prior_sigma = optional(value).map_err(|()| error())?,
             "rotation" => self.rotation = value.parse().map_err(|_| error())?,
             "newton_steps" => self.newton_steps = value.parse().map_err(|_| error())?,
@@ -175,10 +172,13 @@ impl Config {
         let rules = [
             ("beta", self.beta_for(d), positive(self.beta_for(d))),
             ("cache_factor", self.cache_factor, self.cache_factor >= 1.0 && self.cache_factor <= 1000.0),
-            ("cache_limit", self.cache_limit, self.cache_limit >= self.cache_factor && self.cache_limit <= 1000.0),
             ("prior_sigma", self.prior_sigma.unwrap_or(1.0), positive(self.prior_sigma.unwrap_or(1.0))),
             ("newton_steps", self.newton_steps as f64, self.newton_steps <= 1000),
-            ("initial_points", self.initial_points_for(d) as f64, (2..=1_000_000).contains(&self.initial_points_for(d))),
+            (
+                "initial_points",
+                self.initial_points_for(d) as f64,
+                (2..=1_000_000).contains(&self.initial_points_for(d)),
+            ),
             ("candidates", self.candidates_for(d) as f64, (1..=1_000_000).contains(&self.candidates_for(d))),
             ("budget", self.budget.unwrap_or(1) as f64, self.budget != Some(0)),
             ("target", self.target.unwrap_or(0.0), self.target.is_none_or(f64::is_finite)),
@@ -195,7 +195,6 @@ impl Config {
         }
         let beta = self.beta_for(d);
         let order = if self.match_axes { AxisOrder::Matched } else { AxisOrder::Sorted };
-        let per_dimension = |factor: f64| (factor * d as f64).ceil() as usize;
         Ok(Settings {
             direction: self.direction,
             initial_points: self.initial_points_for(d),
@@ -207,7 +206,7 @@ impl Config {
             noise: self.noise,
             prior_sigma: self.prior_sigma,
             newton_steps: self.newton_steps,
-            region: TrustRegion { beta, keep: per_dimension(self.cache_factor), limit: per_dimension(self.cache_limit) },
+            region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             acquisition: self.acquisition,
             search: Search {
                 beta,
@@ -277,24 +276,51 @@ const fn switch(name: &'static str, help: &'static str, allowed: &'static str) -
 pub const SWITCHES: &[Switch] = &[
     switch("direction", "which way is better", "minimize or maximize"),
     switch("seed", "one seed, one stream of suggestions", "a whole number from 0 to 18446744073709551615"),
-    switch("beta", "half the side of the trust region, in length-scales", "a positive number, or none for the preset's rule"),
-    switch("cache_factor", "observations per dimension kept even outside the trust region", "a number from 1 to 1000"),
-    switch("cache_limit", "most observations per dimension that are kept at all", "a number from cache_factor to 1000"),
-    switch("prior_sigma", "standard deviation of the prior on ln length-scale", "a positive number, or none for a uniform prior"),
+    switch(
+        "beta",
+        "half the side of the trust region, in length-scales",
+        "a positive number, or none for the preset's rule",
+    ),
+    switch("cache_factor", "observations per dimension that the model keeps", "a number from 1 to 1000"),
+    switch(
+        "prior_sigma",
+        "standard deviation of the prior on ln length-scale",
+        "a positive number, or none for a uniform prior",
+    ),
     switch("rotation", "rotate the frame to the weighted principal components", "true or false"),
     switch("newton_steps", "length-scale steps per suggestion", "a whole number from 0 to 1000"),
-    switch("initial_points", "evaluations before the model starts", "a whole number from 2 to 1000000, or none for the preset's rule"),
-    switch("candidates", "samples of the acquisition function per suggestion", "a whole number from 1 to 1000000, or none for 10 d"),
+    switch(
+        "initial_points",
+        "evaluations before the model starts",
+        "a whole number from 2 to 1000000, or none for the preset's rule",
+    ),
+    switch(
+        "candidates",
+        "samples of the acquisition function per suggestion",
+        "a whole number from 1 to 1000000, or none for 10 d",
+    ),
     switch("restarts", "start another local run when one has converged", "true or false"),
     switch("budget", "stop after this many evaluations", "a whole number of at least 1, or none"),
     switch("target", "stop once a value at least this good was told", "a finite number, or none"),
-    switch("tolerance", "end a local run when its outputs differ by no more than this", "a number of at least 0, or none"),
+    switch(
+        "tolerance",
+        "end a local run when its outputs differ by no more than this",
+        "a number of at least 0, or none",
+    ),
     switch("noise", "standard deviation of the nugget, on normalised outputs", "a number from 0 to 1"),
     switch("signal", "signal standard deviation, in units of the outputs' own", "a positive number"),
     switch("kernel", "covariance of the model", "squared_exponential or matern52"),
-    switch("acquisition", "what a candidate is worth", "expected_improvement, log_expected_improvement or lower_confidence_bound"),
+    switch(
+        "acquisition",
+        "what a candidate is worth",
+        "expected_improvement, log_expected_improvement or lower_confidence_bound",
+    ),
     switch("clip", "clip candidates to the bounds instead of rejecting them", "true or false"),
-    switch("refine", "gradient steps on the acquisition function from the best candidate", "a whole number from 0 to 10000"),
+    switch(
+        "refine",
+        "gradient steps on the acquisition function from the best candidate",
+        "a whole number from 0 to 10000",
+    ),
     switch("centre_first", "evaluate the middle of the box first", "true or false"),
     switch("match_axes", "keep new principal axes next to the old ones they resemble", "true or false"),
     switch("warp", "warp heavy-tailed outputs logarithmically", "true or false"),
@@ -335,8 +361,12 @@ impl fmt::Display for ConfigError {
                 let known: Vec<_> = SWITCHES.iter().map(|s| s.name).collect();
                 write!(f, "there is no switch {name:?}: the switches are {}", known.join(", "))
             }
-            Self::Unreadable { switch, value, allowed } => write!(f, "{switch} = {value:?} is not allowed: it takes {allowed}"),
-            Self::OutOfRange { switch, value, allowed } => write!(f, "{switch} = {value} is not allowed: it takes {allowed}"),
+            Self::Unreadable { switch, value, allowed } => {
+                write!(f, "{switch} = {value:?} is not allowed: it takes {allowed}")
+            }
+            Self::OutOfRange { switch, value, allowed } => {
+                write!(f, "{switch} = {value} is not allowed: it takes {allowed}")
+            }
         }
     }
 }

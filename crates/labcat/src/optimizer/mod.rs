@@ -48,9 +48,14 @@ pub enum AskError {
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stopped(reason) => write!(f, "the optimization has stopped ({reason}): there are no more suggestions"),
+            Self::Stopped(reason) => {
+                write!(f, "the optimization has stopped ({reason}): there are no more suggestions")
+            }
             Self::BudgetOutstanding { pending } => {
-                write!(f, "the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again")
+                write!(
+                    f,
+                    "the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again"
+                )
             }
         }
     }
@@ -75,7 +80,9 @@ impl fmt::Display for TellError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownId(id) => write!(f, "there is no evaluation with id {id}: tell takes the ids that ask gave"),
-            Self::AlreadyTold(id) => write!(f, "evaluation {id} was told before: each is told once (revise corrects a value)"),
+            Self::AlreadyTold(id) => {
+                write!(f, "evaluation {id} was told before: each is told once (revise corrects a value)")
+            }
             Self::StillPending(id) => write!(f, "evaluation {id} was not told yet: tell it instead of revising it"),
             Self::Point(e) => e.fmt(f),
         }
@@ -131,7 +138,9 @@ pub struct Optimizer {
     run: LocalRun,
     restarts: Vec<Restart>,
     converged: bool,
-    /// Everything suggested, told or failed: none of it is suggested again.
+    /// Points withdrawn by [`Optimizer::cancel`].
+    cancelled: Vec<Vec<f64>>,
+    /// Everything suggested, told, failed or cancelled: none of it is suggested again.
     seen: Seen,
     work: Workspace,
 }
@@ -147,7 +156,7 @@ impl Optimizer {
         let mut observations = Observations::new(settings.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
-            work: Workspace::new(settings.region.limit, settings.search.candidates, d),
+            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
             config,
@@ -160,6 +169,7 @@ impl Optimizer {
             run,
             restarts: Vec::new(),
             converged: false,
+            cancelled: Vec::new(),
         })
     }
 
@@ -206,7 +216,8 @@ impl Optimizer {
                 self.work.report = StepReport { origin: Origin::Enqueued, restart: cause, ..StepReport::empty() };
                 return Ok(());
             }
-            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim()) {
+            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim())
+            {
                 self.design_point();
                 self.work.report = StepReport { origin: Origin::Design, restart: cause, ..StepReport::empty() };
                 return Ok(());
@@ -300,7 +311,8 @@ impl Optimizer {
     /// Withdraws a pending point that will never be told; its place in the budget is free again.
     pub fn cancel(&mut self, id: TrialId) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
-        self.pending.remove(position);
+        let withdrawn = self.pending.remove(position);
+        self.cancelled.push(withdrawn.x);
         self.work.drop_model(); // it holds a fantasy there
         Ok(())
     }
@@ -326,14 +338,6 @@ impl Optimizer {
         if self.run.number == 0 {
             self.run.design.pop();
         }
-        Ok(())
-    }
-
-    /// Changes when to stop: the budget and the target, in place of those of the configuration. Nothing else can be changed.
-    pub fn set_limits(&mut self, budget: Option<usize>, target: Option<f64>) -> Result<(), ConfigError> {
-        let config = Config { budget, target, ..self.config.clone() };
-        self.settings = config.check(self.domain.dim())?;
-        self.config = config;
         Ok(())
     }
 
@@ -408,6 +412,33 @@ impl Optimizer {
             return Some(StopReason::Budget);
         }
         self.converged.then_some(StopReason::Tolerance)
+    }
+
+    /// Replaces the stopping switches: a run that has ended may go on, one that goes on may end earlier.
+    ///
+    /// ```
+    /// # use labcat::{Config, Domain, Optimizer, Preset};
+    /// let mut config = Config::new(Preset::Default);
+    /// config.budget = Some(1);
+    /// let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0)])?, config)?;
+    /// let first = optimizer.ask()?;
+    /// optimizer.tell(first.id, 1.0)?;
+    /// assert!(optimizer.ask().is_err());
+    /// optimizer.set_stopping(Some(2), None, None)?;
+    /// assert!(optimizer.ask().is_ok());
+    /// # Ok::<(), labcat::Error>(())
+    /// ```
+    pub fn set_stopping(
+        &mut self,
+        budget: Option<usize>,
+        target: Option<f64>,
+        tolerance: Option<f64>,
+    ) -> Result<(), ConfigError> {
+        let config = Config { budget, target, tolerance, ..self.config.clone() };
+        self.settings = config.check(self.domain.dim())?;
+        self.converged &= tolerance == self.config.tolerance;
+        self.config = config;
+        Ok(())
     }
 
     /// The domain.

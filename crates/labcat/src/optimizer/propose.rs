@@ -93,7 +93,7 @@ impl Optimizer {
         }
         let first = !self.run.started();
         self.run.mark();
-        let many = self.run.members.len() > self.settings.region.limit + self.settings.initial_points;
+        let many = self.run.members.len() > self.settings.region.keep + self.settings.initial_points;
         if many {
             self.keep_nearest(first);
         }

@@ -34,7 +34,9 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(why) => write!(f, "this is not the saved state of an optimizer: {why}"),
-            Self::Version { found } => write!(f, "the state has format version {found}: this release reads version {VERSION}"),
+            Self::Version { found } => {
+                write!(f, "the state has format version {found}: this release reads version {VERSION}")
+            }
             Self::Inconsistent(why) => write!(f, "the saved state contradicts itself: {why}"),
         }
     }
@@ -52,6 +54,7 @@ struct Saved<'a> {
     told: usize,
     evaluations: &'a [Evaluation],
     pending: &'a [Pending],
+    cancelled: &'a [Vec<f64>],
     queue: &'a VecDeque<Vec<f64>>,
     next_id: u64,
     run: &'a LocalRun,
@@ -72,6 +75,7 @@ struct Loaded {
     told: usize,
     evaluations: Vec<Evaluation>,
     pending: Vec<Pending>,
+    cancelled: Vec<Vec<f64>>,
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
     run: LocalRun,
@@ -105,6 +109,7 @@ impl Optimizer {
             told: self.observations.len(),
             evaluations,
             pending: &self.pending,
+            cancelled: &self.cancelled,
             queue: &self.queue,
             next_id: self.next_id,
             run: &self.run,
@@ -141,15 +146,16 @@ impl Loaded {
         let domain = Domain::from_parameters(self.parameters).map_err(|e| wrong(&e))?;
         let d = domain.dim();
         let settings = self.config.check(d).map_err(|e| wrong(&e))?;
+        let suggested =
+            || self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.cancelled);
         if self.evaluations.len() != self.told {
             return Err(wrong(&format!("it belongs to {} evaluations, not to {}", self.told, self.evaluations.len())));
         }
-        let points = self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.queue);
         let mut seen = Seen::with_capacity(self.evaluations.len());
-        for x in points {
+        for x in suggested().chain(&self.queue) {
             domain.check(x).map_err(|e| wrong(&e))?;
         }
-        for x in self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)) {
+        for x in suggested() {
             seen.insert(x);
         }
         let mut ids: Vec<_> = self.evaluations.iter().map(|e| e.id).chain(self.pending.iter().map(|p| p.id)).collect();
@@ -162,7 +168,7 @@ impl Loaded {
         }
         self.run.check(d, self.evaluations.len()).map_err(|why| wrong(&why))?;
         Ok(Optimizer {
-            work: Workspace::new(settings.region.limit, settings.search.candidates, d),
+            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
             observations: Observations::restore(settings.direction, &domain, self.evaluations),
             seen,
             domain,
@@ -170,6 +176,7 @@ impl Loaded {
             settings,
             rng: self.rng,
             pending: self.pending,
+            cancelled: self.cancelled,
             queue: self.queue,
             next_id: self.next_id,
             run: self.run,

@@ -16,7 +16,8 @@ pub(super) const BEST: Colour = [235, 30, 30];
 pub(super) const REGION: Colour = [255, 150, 30];
 
 /// From low (dark blue) through green to high (yellow): readable for the colour-blind, growing in brightness.
-const PALETTE: [Colour; 6] = [[48, 18, 92], [59, 68, 139], [38, 113, 142], [32, 157, 130], [109, 198, 85], [243, 226, 74]];
+const PALETTE: [Colour; 6] =
+    [[48, 18, 92], [59, 68, 139], [38, 113, 142], [32, 157, 130], [109, 198, 85], [243, 226, 74]];
 
 /// The background, and the bounds it covers.
 pub(super) struct Map {
@@ -147,7 +148,10 @@ mod tests {
         let rows = map.draw(&[&[1.0, 3.0]], &[-10.0, 10.0], None, None);
         assert_eq!(rows.len(), ROWS);
         assert!(rows.iter().all(|row| row.matches('▀').count() == WIDTH));
-        assert!(rows[0].starts_with(&format!("\x1b[38;{}m", map.code(NEWEST))), "the upper left corner is the newest point");
+        assert!(
+            rows[0].starts_with(&format!("\x1b[38;{}m", map.code(NEWEST))),
+            "the upper left corner is the newest point"
+        );
         assert_eq!(map.index(&[10.0, -10.0]), Some(WIDTH * HEIGHT - 1));
         assert_eq!(map.index(&[10.1, 0.0]), None);
     }

@@ -125,13 +125,16 @@ impl Search {
 
     /// The map with what is known of the search beside it.
     fn picture(&self, map: &Map, newest: &[f64]) -> String {
-        let points: Vec<&[f64]> = self.optimizer.evaluations().iter().map(|evaluation| evaluation.x.as_slice()).collect();
+        let points: Vec<&[f64]> =
+            self.optimizer.evaluations().iter().map(|evaluation| evaluation.x.as_slice()).collect();
         let best = self.optimizer.best().map(|best| best.x.as_slice());
         let region = self.steps.last().and_then(|(_, step)| step.corners.as_ref());
         let rows = map.draw(&points, newest, best, region);
         let notes = self.notes(map);
-        let mut lines =
-            vec![format!("  \x1b[1mlabcat\x1b[0m looks for the minimum of {}: {}", self.function.name, self.function.summary)];
+        let mut lines = vec![format!(
+            "  \x1b[1mlabcat\x1b[0m looks for the minimum of {}: {}",
+            self.function.name, self.function.summary
+        )];
         lines.extend(
             rows.iter().enumerate().map(|(i, row)| format!("  {row}  {}", notes.get(i).map_or("", String::as_str))),
         );
@@ -141,8 +144,7 @@ impl Search {
     /// Lines of at most 32 characters, so that all fits on 80.
     fn notes(&self, map: &Map) -> Vec<String> {
         let (value, above) = self.best();
-        let coordinate =
-            |i: usize| self.optimizer.best().map_or_else(String::new, |best| brief(best.x[i], 6));
+        let coordinate = |i: usize| self.optimizer.best().map_or_else(String::new, |best| brief(best.x[i], 6));
         let region = match self.steps.last() {
             Some((_, step)) => {
                 let widest = step.half_widths.iter().fold(0.0_f64, |a, b| a.max(*b)).min(1.0);

@@ -378,16 +378,10 @@ pub(crate) fn remove_from_cholesky(l: &mut Matrix, index: usize, scratch: &mut V
     scratch.clear();
     scratch.extend_from_slice(&l.col(index)[index + 1..]);
     // Shift the remaining columns up and to the left, into the (n − 1)-row layout.
-    let mut to = 0;
-    for j in 0..n {
-        if j != index {
-            for i in 0..n {
-                if i != index {
-                    l.data[to] = l.data[j * n + i];
-                    to += 1;
-                }
-            }
-        }
+    for j in (0..n).filter(|&j| j != index) {
+        let to = (j - usize::from(j > index)) * (n - 1);
+        l.data.copy_within(j * n..j * n + index, to);
+        l.data.copy_within(j * n + index + 1..(j + 1) * n, to + index);
     }
     l.reshape(n - 1, n - 1);
     add_rank_one(l, index, scratch);
@@ -444,7 +438,11 @@ pub(crate) fn right_singular_vectors(z: &mut Matrix, v: &mut Matrix, sigma: &mut
                 rotated = true;
                 // Smaller root of t² + 2ζt − 1 = 0: the rotation that makes the two columns orthogonal.
                 let zeta = (yy - xx) / (2.0 * xy);
-                let t = if zeta.is_finite() { 1.0_f64.copysign(zeta) / (zeta.abs() + (1.0 + zeta * zeta).sqrt()) } else { 0.0 };
+                let t = if zeta.is_finite() {
+                    1.0_f64.copysign(zeta) / (zeta.abs() + (1.0 + zeta * zeta).sqrt())
+                } else {
+                    0.0
+                };
                 let cosine = 1.0 / (1.0 + t * t).sqrt();
                 let sine = cosine * t;
                 rotate_columns(z, p, q, rows, cosine, sine);
@@ -507,3 +505,7 @@ pub(crate) fn orthonormalise(m: &mut Matrix) {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
