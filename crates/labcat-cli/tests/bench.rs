@@ -87,7 +87,8 @@ fn a_mistyped_value_is_corrected_everywhere() {
     assert_eq!(best(&wrong), best(&right));
     assert_eq!(asked(&wrong.labcat(&["ask", "s.toml", "--json"]))[0]["id"], 8, "the study goes on");
     let db = rusqlite::Connection::open(wrong.path("s.db")).unwrap();
-    let noted: (i64, f64) = db.query_row("SELECT id, was FROM correction", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let noted: (i64, f64) =
+        db.query_row("SELECT id, was FROM correction", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     assert_eq!(noted.0, 7, "the correction is on record");
     assert!((noted.1 / value.parse::<f64>().unwrap() - 100.0).abs() < 1e-9);
 }
@@ -137,7 +138,12 @@ fn many_tells_at_the_same_time_are_all_taken() {
     let dir = bench("bench-parallel", "budget = 40");
     dir.labcat(&["ask", "s.toml", "-n", "12"]).expect(0);
     let tells: Vec<_> = (0..12)
-        .map(|id| dir.command(&["tell", "s.toml", &id.to_string(), "1.5"]).stdout(std::process::Stdio::null()).spawn().unwrap())
+        .map(|id| {
+            dir.command(&["tell", "s.toml", &id.to_string(), "1.5"])
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
         .collect();
     for mut tell in tells {
         assert!(tell.wait().unwrap().success());

@@ -48,6 +48,8 @@ fn a_thousand_evaluations_cost_at_most_half_as_much_again_as_their_commands_and_
     }
     assert_eq!(dir.told("s.db").len(), EVALUATIONS);
     let ratio = study.as_secs_f64() / plain.as_secs_f64();
-    println!("{EVALUATIONS} evaluations: {study:.2?} as a study, {plain:.2?} for commands and commits alone, ratio {ratio:.2}");
+    println!(
+        "{EVALUATIONS} evaluations: {study:.2?} as a study, {plain:.2?} for commands and commits alone, ratio {ratio:.2}"
+    );
     assert!(ratio <= LIMIT, "ratio {ratio:.2}");
 }

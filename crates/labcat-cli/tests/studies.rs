@@ -21,45 +21,114 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ("[study]\nseed = -1\n", &[":2:", "`seed` must be a whole number, 0 or more"]),
         ("[study]\nworkers = 0\n", &[":2:", "`workers`", "1 or more"]),
         ("[study]\nname = 3\n", &[":2:", "`name` must be text in quotes, not integer: write name = "]),
-        ("[study]\ndirection = \"up\"\n", &[":2:", "`direction` cannot be \"up\": write direction = \"minimize\" or \"maximize\""]),
+        (
+            "[study]\ndirection = \"up\"\n",
+            &[":2:", "`direction` cannot be \"up\": write direction = \"minimize\" or \"maximize\""],
+        ),
         ("[study]\ntarget = nan\n", &[":2:", "`target` must be a finite number, not nan"]),
         ("[study]\ntolerance = -1\n", &[":2:", "tolerance = -1 is not allowed"]),
-        ("[study]\ntime_limit = \"soon\"\n", &[":2:", "`time_limit` must be a span of time above 0, not \"soon\": write \"90s\""]),
+        (
+            "[study]\ntime_limit = \"soon\"\n",
+            &[":2:", "`time_limit` must be a span of time above 0, not \"soon\": write \"90s\""],
+        ),
         ("study = 3\n", &[":1:", "`study` must be a table: write a line [study]"]),
         ("[study]\n[extra]\n", &[":2:", "unknown key `extra`", "study, parameter, objective, optimizer"]),
         ("[study]\n[parameter]\nname = \"y\"\n", &[":2:", "write [[parameter]] with double brackets"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 1\n", &[":2:", "`high` is missing in [[parameter]]: write high = 10"]),
-        ("[study]\n[[parameter]]\nlow = 1\nhigh = 2\n", &[":2:", "`name` is missing in [[parameter]]: write name = \"x\""]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 3\nhigh = 3\n", &[":5:", "`y` has an empty range, low = high = 3"]),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 1\n",
+            &[":2:", "`high` is missing in [[parameter]]: write high = 10"],
+        ),
+        (
+            "[study]\n[[parameter]]\nlow = 1\nhigh = 2\n",
+            &[":2:", "`name` is missing in [[parameter]]: write name = \"x\""],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 3\nhigh = 3\n",
+            &[":5:", "`y` has an empty range, low = high = 3"],
+        ),
         ("[study]\n[[parameter]]\nname = \"y\"\nlow = 3\nhigh = -2\n", &[":5:", "write low = -2 and high = 3"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = \"3\"\nhigh = 4\n", &[":4:", "`low` must be a number, not string: write low = -5"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = inf\n", &[":5:", "`high` must be a finite number, not inf"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nscale = \"log\"\n", &[":4:", "scale = \"log\" and low = 0"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nscale = \"cubic\"\n", &[":6:", "`scale` cannot be \"cubic\""]),
-        ("[study]\n[[parameter]]\nname = \"y\"\ntype = \"integer\"\nlow = 0\nhigh = 9\n", &[":4:", "`y` is integer, which labcat cannot optimise yet"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nchoices = [1]\n", &[":4:", "`y` is categorical"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\ntype = \"rational\"\nlow = 0\nhigh = 9\n", &[":4:", "`type` cannot be \"rational\": write type = \"real\""]),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = \"3\"\nhigh = 4\n",
+            &[":4:", "`low` must be a number, not string: write low = -5"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = inf\n",
+            &[":5:", "`high` must be a finite number, not inf"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nscale = \"log\"\n",
+            &[":4:", "scale = \"log\" and low = 0"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nscale = \"cubic\"\n",
+            &[":6:", "`scale` cannot be \"cubic\""],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"integer\"\nlow = 0\nhigh = 9\n",
+            &[":4:", "`y` is integer, which labcat cannot optimise yet"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nchoices = [1]\n",
+            &[":4:", "`y` is categorical"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"rational\"\nlow = 0\nhigh = 9\n",
+            &[":4:", "`type` cannot be \"rational\": write type = \"real\""],
+        ),
         ("[study]\n[[parameter]]\nname = \"id\"\nlow = 0\nhigh = 9\n", &[":3:", "`id` cannot name a parameter"]),
         ("[study]\n[[parameter]]\nname = \"a=b\"\nlow = 0\nhigh = 9\n", &[":3:", "\"a=b\" cannot name a parameter"]),
         ("[study]\n[[parameter]]\nname = \"x\"\nlow = 0\nhigh = 9\n", &[":6:", "two parameters are named `x`"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 9\nstart = 10\n", &[":6:", "start = 10 is outside `y`: write a number from 0 to 9"]),
-        ("[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 9\nstart = 1\n", &[":7:", "parameter `x` has no `start` but others have"]),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 9\nstart = 10\n",
+            &[":6:", "start = 10 is outside `y`: write a number from 0 to 9"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 9\nstart = 1\n",
+            &[":7:", "parameter `x` has no `start` but others have"],
+        ),
         ("[study]\n[objective]\n", &[":2:", "`command` is missing in [objective]"]),
-        ("[study]\n[objective]\ncommand = \"run --fast\"\n", &[":3:", "write command = [\"run\", \"--fast\"], or add shell = true"]),
-        ("[study]\n[objective]\ncommand = [\"a\"]\nshell = true\n", &[":3:", "with shell = true `command` must be one text"]),
+        (
+            "[study]\n[objective]\ncommand = \"run --fast\"\n",
+            &[":3:", "write command = [\"run\", \"--fast\"], or add shell = true"],
+        ),
+        (
+            "[study]\n[objective]\ncommand = [\"a\"]\nshell = true\n",
+            &[":3:", "with shell = true `command` must be one text"],
+        ),
         ("[study]\n[objective]\ncommand = []\n", &[":3:", "`command` names no program"]),
-        ("[study]\n[objective]\ncommand = [\"a\", 3]\n", &[":3:", "`command` must hold texts only, not 3: write \"3\" in quotes"]),
-        ("[study]\n[objective]\ncommand = [\n\"a\",\n\"{z}\"]\n", &[":5:", "unknown placeholder `{z}`: write one of {x} {id}"]),
+        (
+            "[study]\n[objective]\ncommand = [\"a\", 3]\n",
+            &[":3:", "`command` must hold texts only, not 3: write \"3\" in quotes"],
+        ),
+        (
+            "[study]\n[objective]\ncommand = [\n\"a\",\n\"{z}\"]\n",
+            &[":5:", "unknown placeholder `{z}`: write one of {x} {id}"],
+        ),
         ("[study]\n[objective]\ncommand = [\"a\", \"{x\"]\n", &[":3:", "`{` is not closed"]),
         ("[study]\n[objective]\ncommand = [\"a\"]\nshell = 1\n", &[":4:", "`shell` must be true or false"]),
-        ("[study]\n[objective]\ncommand = [\"a\"]\ntimeout = -5\n", &[":4:", "`timeout` must be a span of time above 0, not -5"]),
-        ("[study]\n[objective]\ncommand = [\"a\"]\nretries = -1\n", &[":4:", "`retries` must be a whole number, 0 or more"]),
-        ("[study]\n[objective]\ncommand = [\"a\"]\non_failure = \"ignore\"\n", &[":4:", "write on_failure = \"penalize\" or \"stop\""]),
+        (
+            "[study]\n[objective]\ncommand = [\"a\"]\ntimeout = -5\n",
+            &[":4:", "`timeout` must be a span of time above 0, not -5"],
+        ),
+        (
+            "[study]\n[objective]\ncommand = [\"a\"]\nretries = -1\n",
+            &[":4:", "`retries` must be a whole number, 0 or more"],
+        ),
+        (
+            "[study]\n[objective]\ncommand = [\"a\"]\non_failure = \"ignore\"\n",
+            &[":4:", "write on_failure = \"penalize\" or \"stop\""],
+        ),
         ("[study]\n[objective]\ncommand = [\"a\"]\nenvironment = 3\n", &[":4:", "`environment` must be a table"]),
-        ("[study]\nworkers = 2\n[objective]\ncommand = [\"a\"]\nvalue_file = \"out\"\n", &[":4:", "with 2 workers `value_file` must differ between evaluations"]),
+        (
+            "[study]\nworkers = 2\n[objective]\ncommand = [\"a\"]\nvalue_file = \"out\"\n",
+            &[":4:", "with 2 workers `value_file` must differ between evaluations"],
+        ),
         ("[study]\n[optimizer]\nbeta = -1\n", &[":3:", "beta = -1 is not allowed: it takes a positive number"]),
         ("[study]\n[optimizer]\npreset = \"fast\"\n", &[":3:", "write preset = \"default\" or \"paper\""]),
-        ("[study]\n[optimizer]\nrotations = false\n", &[":3:", "unknown key `rotations` in [optimizer]: did you mean `rotation`?"]),
+        (
+            "[study]\n[optimizer]\nrotations = false\n",
+            &[":3:", "unknown key `rotations` in [optimizer]: did you mean `rotation`?"],
+        ),
         ("[study]\n[optimizer]\nbudget = 3\n", &[":3:", "unknown key `budget` in [optimizer]"]),
     ];
     for (text, parts) in cases {
@@ -109,7 +178,10 @@ fn an_edited_study_may_change_its_limits_and_its_command_and_nothing_else() {
         ("[objective]", "[optimizer]\nbeta = 0.5\n[objective]", "[optimizer] was empty and is now beta = 0.5"),
         ("[objective]", "[optimizer]\npreset = \"paper\"\n[objective]", "`preset` was default and is now paper"),
     ] {
-        dir.write("s.toml", &original.replace(from, to).replace("\"{y}\"", if to.contains("\"z\"") { "\"{z}\"" } else { "\"{y}\"" }));
+        dir.write(
+            "s.toml",
+            &original.replace(from, to).replace("\"{y}\"", if to.contains("\"z\"") { "\"{z}\"" } else { "\"{y}\"" }),
+        );
         for command in ["run", "ask", "check"] {
             dir.labcat(&[command, "s.toml"]).expect(2).says(difference).says("labcat import");
         }
@@ -146,10 +218,27 @@ fn without_a_limit_the_budget_is_200_per_parameter_and_is_said() {
 #[test]
 fn init_writes_a_study_that_check_and_run_accept() {
     let dir = Dir::new("init");
-    let command = ["init", "-p", "x:-5:10", "-p", "rate:1e-6:1:log", "--budget", "7", "--", "echo", "{x}{{}}", "{rate}", "{guess}"];
+    let command = [
+        "init",
+        "-p",
+        "x:-5:10",
+        "-p",
+        "rate:1e-6:1:log",
+        "--budget",
+        "7",
+        "--",
+        "echo",
+        "{x}{{}}",
+        "{rate}",
+        "{guess}",
+    ];
     dir.labcat(&command).expect(0);
     let text = dir.read("study.toml");
-    assert!(text.contains("scale = \"log\"") && text.contains("# a guess: write the real range") && text.contains("budget = 7"));
+    assert!(
+        text.contains("scale = \"log\"")
+            && text.contains("# a guess: write the real range")
+            && text.contains("budget = 7")
+    );
     dir.labcat(&command).expect(2).says("study.toml exists");
     assert!(dir.labcat(&["check", "study.toml"]).expect(0).stdout.contains("2.5{}"));
     dir.labcat(&["init", "bench.toml", "-p", "t:20:90", "--maximize"]).expect(0);

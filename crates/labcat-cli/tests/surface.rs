@@ -34,7 +34,11 @@ fn minimize_takes_every_switch_and_stops_for_every_reason() {
     assert_eq!(stop(&["--dim", "3", "--budget", "10"]), ("budget".into(), 10));
     assert_eq!(stop(&["--target", "0.01", "--budget", "400"]).0, "target");
     assert_eq!(stop(&["--tolerance", "1e-3", "--no-restarts"]).0, "tolerance");
-    assert_eq!(stop(&["--tolerance", "1e-3"]), ("budget".into(), 400), "with restarts a tolerance does not end the run");
+    assert_eq!(
+        stop(&["--tolerance", "1e-3"]),
+        ("budget".into(), 400),
+        "with restarts a tolerance does not end the run"
+    );
     assert_eq!(stop(&["--time-limit", "50ms"]).0, "time_limit");
     for switches in [
         "--beta 0.5 --cache-factor 20 --cache-limit 20",
@@ -104,7 +108,10 @@ fn a_finished_study_can_be_shown_in_every_form() {
         let cells: Vec<&str> = line.split(',').collect();
         assert_eq!(cells[0].parse(), Ok(told.id));
         assert_eq!(cells[3].parse::<f64>().unwrap().to_bits(), told.value.unwrap(), "values read back exactly");
-        assert_eq!(format!("[{},{}]", cells[1], cells[2]).replace(['.', '0', ' '], ""), told.x.replace(['.', '0', ' '], ""));
+        assert_eq!(
+            format!("[{},{}]", cells[1], cells[2]).replace(['.', '0', ' '], ""),
+            told.x.replace(['.', '0', ' '], "")
+        );
         assert_eq!(cells[4], "ok");
         assert!(cells[5].parse::<f64>().unwrap() > 0.0);
     }
@@ -114,12 +121,20 @@ fn a_finished_study_can_be_shown_in_every_form() {
     assert_eq!(serde_json::from_str::<Value>(&dir.read("all.json")).unwrap(), export);
 
     let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
-    let least = export["evaluations"].as_array().unwrap().iter().map(|e| e["value"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+    let least = export["evaluations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["value"].as_f64().unwrap())
+        .fold(f64::INFINITY, f64::min);
     assert_eq!(best["value"].as_f64(), Some(least));
     assert!(best["x"]["x"].is_f64() && best["x"]["y"].is_f64());
     assert!(dir.labcat(&["best", "s.db"]).expect(0).stdout.starts_with("value "));
     let status = dir.labcat(&["status", "s.toml", "--json"]).expect(0).json();
-    assert_eq!((&status["study"], &status["evaluations"], &status["stop"]), (&json!("rosenbrock"), &json!(9), &json!("budget")));
+    assert_eq!(
+        (&status["study"], &status["evaluations"], &status["stop"]),
+        (&json!("rosenbrock"), &json!(9), &json!("budget"))
+    );
     dir.labcat(&["status", "s.toml", "99"]).expect(2).says("there is no evaluation 99");
 
     dir.labcat(&["report", "s.toml", "-o", "page.html"]).expect(0);
@@ -137,7 +152,10 @@ fn json_events_tell_the_whole_story() {
     let kinds = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
     assert_eq!((kinds("begin"), kinds("suggestion"), kinds("evaluation"), kinds("end")), (1, 4, 4, 1));
     let failed = events.iter().find(|event| event["event"] == "evaluation" && event["id"] == 2).unwrap();
-    assert_eq!((&failed["status"], &failed["message"], &failed["value"]), (&json!("failed"), &json!("exit status 1"), &Value::Null));
+    assert_eq!(
+        (&failed["status"], &failed["message"], &failed["value"]),
+        (&json!("failed"), &json!("exit status 1"), &Value::Null)
+    );
     let end = events.last().unwrap();
     assert_eq!((&end["stop"], &end["failures"], &end["evaluations"]), (&json!("budget"), &json!(1), &json!(4)));
 }
@@ -219,8 +237,23 @@ fn help_completions_and_manual_are_there() {
     let dir = Dir::new("help");
     assert!(dir.labcat(&["--help"]).expect(0).stdout.contains("Examples:"));
     for command in [
-        "demo", "run", "ask", "tell", "cancel", "correct", "import", "status", "best", "export", "report", "init", "check",
-        "minimize", "functions", "completions", "man",
+        "demo",
+        "run",
+        "ask",
+        "tell",
+        "cancel",
+        "correct",
+        "import",
+        "status",
+        "best",
+        "export",
+        "report",
+        "init",
+        "check",
+        "minimize",
+        "functions",
+        "completions",
+        "man",
     ] {
         assert!(dir.labcat(&[command, "--help"]).expect(0).stdout.contains("Example"), "{command} teaches by example");
     }
@@ -238,7 +271,9 @@ fn help_completions_and_manual_are_there() {
 fn a_reader_that_has_gone_away_is_no_error_and_does_not_end_a_run() {
     let dir = Dir::new("pipe");
     dir.write("s.toml", &study("budget = 5", &built_in("sphere")));
-    for args in [vec!["functions"], vec!["man"], vec!["run", "s.toml"], vec!["export", "s.toml"], vec!["status", "s.toml"]] {
+    for args in
+        [vec!["functions"], vec!["man"], vec!["run", "s.toml"], vec!["export", "s.toml"], vec!["status", "s.toml"]]
+    {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut command = dir.command(&args);

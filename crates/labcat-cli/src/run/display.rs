@@ -77,10 +77,9 @@ impl Display {
                 }
             }
             Manner::Live(bar) => {
-                if !matches!(event, Event::Evaluated(told) if told.record.value.is_some()) {
-                    if let Some(line) = self.line(event, session) {
-                        bar.println(line);
-                    }
+                let succeeded = matches!(event, Event::Evaluated(told) if told.record.value.is_some());
+                if let Some(line) = self.line(event, session).filter(|_| !succeeded) {
+                    bar.println(line);
                 }
             }
         }

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &cli::Run) -> Result<(), Failure> {
         stopped: None,
         restarts_shown: 0,
     };
-    run.to_the_end(&receiver, &paths)
+    run.finish(&receiver, &paths)
 }
 
 /// A run on its way.
@@ -105,7 +105,7 @@ struct Run {
 }
 
 impl Run {
-    fn to_the_end(mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
+    fn finish(mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
         self.restarts_shown = self.session.optimizer.restarts().len();
         self.display.show(&Event::Begin { pending: self.queue.len(), workers: self.workers }, &self.session);
         let outcome = self.evaluations(messages);
