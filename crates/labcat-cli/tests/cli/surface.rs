@@ -1,9 +1,6 @@
 //! The public surface: names, shapes and exit statuses that users rely on.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Dir, built_in, shell, study};
+use crate::common::{Dir, built_in, shell, study};
 use serde_json::{Value, json};
 
 #[test]
@@ -41,7 +38,7 @@ fn minimize_takes_every_switch_and_stops_for_every_reason() {
     );
     assert_eq!(stop(&["--time-limit", "50ms"]).0, "time_limit");
     for switches in [
-        "--beta 0.5 --cache-factor 20 --cache-limit 20",
+        "--beta 0.5 --cache-factor 20",
         "--prior-sigma none",
         "--prior-sigma 0.2 --no-rotation",
         "--newton-steps 10 --initial-points 8 --candidates 30",

@@ -1,7 +1,4 @@
 //! A study that is killed at random moments loses nothing and continues as if nothing had happened.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
 
 use std::fs::OpenOptions;
 use std::os::unix::process::ExitStatusExt;
@@ -9,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use common::{Dir, Told, built_in, pending, study};
+use crate::common::{Dir, Told, built_in, pending, study};
 
 /// Kills of each kind of study.
 const KILLS: usize = 110;

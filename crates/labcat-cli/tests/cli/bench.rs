@@ -1,9 +1,6 @@
 //! People in the loop: the study is the state, and days may pass between two commands.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Dir, Ended, built_in, study};
+use crate::common::{Dir, Ended, built_in, study};
 use serde_json::Value;
 
 /// A study without a command.

@@ -1,8 +1,5 @@
 //! Disks that are full, directories that cannot be written, programs that misbehave: a clear line each, and the study
 //! is intact.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Dir, LABCAT, built_in, is_alive, output, pending, shell, study, wait_for};
+use crate::common::{Dir, LABCAT, built_in, is_alive, output, pending, shell, study, wait_for};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 #[test]
@@ -226,7 +223,7 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
         let dir = Dir::new("interrupt");
         dir.write("s.toml", &text("echo $$ > shell; [ {id} -lt 5 ] || sleep 600; echo {x}"));
         let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for("five evaluations", || dir.path("s.db").exists() && common::told(&dir.path("s.db")).len() == 5);
+        wait_for("five evaluations", || dir.path("s.db").exists() && crate::common::told(&dir.path("s.db")).len() == 5);
         kill_process(Pid::from_child(&run), signal).unwrap();
         let ended = run.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130));

@@ -1,9 +1,6 @@
 //! What is wrong with a study is said before anything runs: the line, the key, what to write instead.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Dir, built_in, study};
+use crate::common::{Dir, built_in, study};
 
 const PARAMETERS: &str = "[[parameter]]\nname = \"x\"\nlow = -5\nhigh = 10\n";
 

@@ -1,12 +1,9 @@
 //! What the study costs on top of the commands themselves.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Dir, study};
+use crate::common::{Dir, study};
 
 const EVALUATIONS: usize = 1_000;
 /// Shares of the evaluations that are measured in turn, so that both sides meet the same machine.

@@ -1,5 +1,4 @@
 //! What the tests of the command line share: fresh directories, running `labcat`, looking into a journal.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
