@@ -237,6 +237,19 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
 }
 
 #[test]
+fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
+    let dir = Dir::new("nohup");
+    dir.write("s.toml", &study("budget = 2", &shell("touch started; sleep 0.5; echo {x}")));
+    let script = format!("trap '' HUP; exec {LABCAT} run s.toml");
+    let mut run =
+        Command::new("bash").args(["-c", &script]).current_dir(dir.path("")).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the first evaluation", || dir.path("started").exists());
+    kill_process(Pid::from_child(&run), Signal::HUP).unwrap();
+    assert!(run.wait().unwrap().success(), "as under nohup, the run goes on");
+    assert_eq!(dir.told("s.db").len(), 2);
+}
+
+#[test]
 fn failures_are_retried_penalised_or_stop_the_run() {
     let dir = Dir::new("retries");
     let flaky = shell("n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $((n % 3)) = 2 ] && echo {x}");

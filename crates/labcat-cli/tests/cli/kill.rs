@@ -101,6 +101,19 @@ fn one_worker_ends_with_the_history_of_an_uninterrupted_run_bit_for_bit() {
 }
 
 #[test]
+fn a_negative_zero_is_the_same_before_and_after_a_resumption() {
+    let dir = Dir::new("zero");
+    dir.write("s.toml", &study("budget = 12", "command = [\"printf\", \"-0.0\"]"));
+    for budget in 1..=12 {
+        dir.labcat(&["run", "s.toml", "--budget", &budget.to_string()]).expect(0);
+    }
+    let whole = Dir::new("zero-whole");
+    whole.write("s.toml", &dir.read("s.toml"));
+    whole.labcat(&["run", "s.toml"]).expect(0);
+    assert_eq!(dir.told("s.db"), whole.told("s.db"));
+}
+
+#[test]
 fn four_workers_lose_at_most_what_was_running() {
     for (seed, history) in torture(4) {
         assert_eq!(history.len(), BUDGET, "seed {seed}");

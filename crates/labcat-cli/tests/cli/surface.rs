@@ -155,6 +155,12 @@ fn json_events_tell_the_whole_story() {
     );
     let end = events.last().unwrap();
     assert_eq!((&end["stop"], &end["failures"], &end["evaluations"]), (&json!("budget"), &json!(1), &json!(4)));
+
+    dir.write("t.toml", &study("budget = 4", "command = [\"no-such-program\"]"));
+    let ended = dir.labcat(&["run", "t.toml", "--json"]);
+    let end: Value = serde_json::from_str(ended.expect(1).stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((&end["event"], &end["stop"]), (&json!("end"), &json!("error")));
+    assert!(end["message"].as_str().unwrap().contains("no-such-program"));
 }
 
 #[test]
