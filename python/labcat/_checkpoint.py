@@ -30,7 +30,7 @@ def save(path: Path, text: str) -> None:
 
 
 def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
-    """The optimiser that the file holds, with the stopping switches of `fresh`; None without a file.
+    """The optimiser that the file holds, with the stopping switches of `fresh`; None without it.
 
     The file must hold the problem of `fresh`; the seed counts if the user gave one.
     """
@@ -38,9 +38,8 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise CheckpointError(
-                f"checkpoint {path}: there is no directory {path.parent}"
-            ) from None
+            missing = f"checkpoint {path}: there is no directory {path.parent}"
+            raise CheckpointError(missing) from None
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from error

@@ -136,7 +136,7 @@ class History:
         return f"<History of {len(self)} evaluations, {int(self.failed.sum())} failed>"
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """A pandas data frame, one row per evaluation: id, each parameter, value, failed, run, best.
+        """A pandas data frame with a row per evaluation: id, parameters, value, failed, run, best.
 
         >>> import labcat
         >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)

@@ -44,7 +44,8 @@ def _portable(exception: BaseException) -> BaseException:
     except Exception:
         kind = type(exception)
         return LabcatError(
-            f"the objective raised {kind.__module__}.{kind.__qualname__}, which cannot be pickled: {exception}"
+            f"the objective raised {kind.__module__}.{kind.__qualname__}, "
+            f"which cannot be pickled: {exception}"
         )
     return exception
 

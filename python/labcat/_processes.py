@@ -1,7 +1,7 @@
 """Worker processes of our own, for `workers=4`.
 
-Each worker has a pipe, so a worker that dies is known by the trial it was evaluating, and all can be
-ended at once.
+Each worker has a pipe, so a worker that dies is known by the trial it was evaluating, and all can
+be ended at once.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Processes:
             self._pickled = pickle.dumps(objective)
         except Exception as error:
             raise InvalidError(
-                f"workers={width} evaluates in other processes, to which the objective and its args "
-                f"cannot be sent ({error}); define the function at the top of a module, or pass "
-                "workers=concurrent.futures.ThreadPoolExecutor(n) to use threads"
+                f"workers={width} evaluates in other processes, to which the objective and its "
+                f"args cannot be sent ({error}); define the function at the top of a module, or "
+                "pass workers=concurrent.futures.ThreadPoolExecutor(n) to use threads"
             ) from error
         self._idle: list[_Worker] = []
         self._busy: list[tuple[_Worker, Trial]] = []

@@ -57,7 +57,7 @@ class _Tqdm:
 
 
 class _Plain:
-    """A line on standard error: rewritten ten times a second on a terminal, else one every ten seconds."""
+    """A line on standard error: rewritten ten times a second, or, in a file, one every 10 s."""
 
     def __init__(self, budget: int | None) -> None:
         self._total = "" if budget is None else f"/{budget}"

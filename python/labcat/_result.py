@@ -64,7 +64,7 @@ class OptimizeResult(_Base):
         success: bool
         """Whether a stopping switch ended the run, and at least one evaluation succeeded."""
         status: int
-        """0 budget, 1 target, 2 tolerance, 3 time limit, 4 interrupted, 5 an exception, 99 the callback."""
+        """0 budget, 1 target, 2 tolerance, 3 time limit, 4 Ctrl-C, 5 exception, 99 callback."""
         message: str
         """Why the run ended, in words."""
         nfev: int

@@ -63,7 +63,8 @@ def seed_of(rng: Rng) -> int:
         seed = operator.index(rng)
     except TypeError:
         raise InvalidError(
-            f"rng is {rng!r}; allowed: an int, a numpy.random.SeedSequence, a numpy.random.Generator or None"
+            f"rng is {rng!r}; allowed: an int, a numpy.random.SeedSequence, a "
+            "numpy.random.Generator or None"
         ) from None
     if not 0 <= seed <= _MAX_SEED:
         raise InvalidError(f"rng is {seed}; a seed is between 0 and 2**64 - 1")

@@ -83,7 +83,7 @@ def _processors() -> int:
 
 
 def _width(workers: Any) -> int:
-    """How many evaluations an executor, or the pool behind a map, runs at once, as far as it tells."""
+    """How many evaluations an executor or the pool behind a map runs at once, if it tells."""
     if workers is map:
         return 1
     pool = workers if hasattr(workers, "submit") else getattr(workers, "__self__", None)
@@ -188,7 +188,7 @@ class _Futures:
 
 
 def _outcome(future: Future) -> Outcome:
-    """What a future holds; its own exception means that not the objective failed but the executor."""
+    """What a future holds; if it raises, not the objective failed but the executor."""
     try:
         outcome: Outcome = future.result()
     except BaseException as exception:

@@ -35,7 +35,8 @@ if __name__ == "__main__":
     if kind == "threads":
         workers = ThreadPoolExecutor(2)
     try:
-        labcat.minimize(lengthy, [(-1, 1)] * 2, budget=50, rng=1, workers=workers, checkpoint=checkpoint)
+        options = {"budget": 50, "rng": 1, "workers": workers, "checkpoint": checkpoint}
+        labcat.minimize(lengthy, [(-1, 1)] * 2, **options)
     except KeyboardInterrupt as interrupt:
         result = interrupt.labcat_result
         print(result.nfev, result.status, result.success, result.message, flush=True)

@@ -16,7 +16,7 @@ BOX = [(-1, 1)] * 2
 def test_tqdm_shows_evaluations_best_and_restarts(capsys):
     result = labcat.minimize(sphere, BOX, budget=30, rng=1, progress=True)
     shown = capsys.readouterr().err
-    assert f"30/30" in shown and "restarts=" in shown
+    assert "30/30" in shown and "restarts=" in shown
     assert f"best={result.fun:.6g}" in shown
 
 

@@ -239,3 +239,7 @@ impl Domain {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -270,3 +270,7 @@ impl Optimizer {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
