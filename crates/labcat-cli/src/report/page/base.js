@@ -129,6 +129,7 @@ const valueAxis = (() => {
     const room = (high - low) * 0.04;
     return { low: low - room, high: high + room, log: false };
   };
+  axis.name = () => (axis.log && !positive ? "distance" : "value");
   axis.title = () => (axis.log && !positive ? "distance to the best value" : "value");
   return axis;
 })();
