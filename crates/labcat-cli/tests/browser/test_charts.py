@@ -126,6 +126,16 @@ def test_boxes_have_their_corners_and_a_close_up(page):
         assert py == pytest.approx(scale["bottom"] - (y + 5) / 15 * (scale["bottom"] - scale["top"]), abs=0.2)
 
 
+def test_a_very_narrow_box_is_measured_from_its_centre(page):
+    page.open("narrow")
+    labels = "return [...document.querySelectorAll('#close-chart text')].map((label) => label.textContent)"
+    assert "gap, from the centre" in page.js(labels) and "load" in page.js(labels)
+    width = page.js("return document.querySelector('#close-chart .box').getBBox().width")
+    assert 60 < width < 400
+    page.js("const slider = document.getElementById('step'); slider.value = slider.max; slider.dispatchEvent(new Event('input'))")
+    assert "NaN" not in page.js("return document.getElementById('region').innerHTML")
+
+
 def test_pointing_at_a_mark_tells_what_it_is(page):
     page.open("rosenbrock")
     chart = page.find("#convergence svg[role]")

@@ -5,7 +5,7 @@ import base64
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single"]
+SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow"]
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])

@@ -49,7 +49,7 @@ const trimmed = (text, length) => {
 // ---- scales: from a range of numbers to pixels
 
 function makeScale(low, high, log, from, to) {
-  const warp = log ? Math.log10 : (number) => number;
+  const warp = log ? (number) => Math.log10(Math.max(number, Number.MIN_VALUE)) : (number) => number;
   let [start, end] = [warp(low), warp(high)];
   if (!(end > start)) {
     const room = log ? 0.5 : Math.abs(start) * 0.1 || 1;
