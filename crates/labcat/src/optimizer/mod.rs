@@ -152,7 +152,7 @@ impl Optimizer {
         let settings = config.check(d)?;
         let mut rng = Rng::new(config.seed);
         let first = settings.centre_first.then(|| vec![0.0; d]);
-        let run = LocalRun::new(0, d, settings.initial_points, first, &mut rng);
+        let run = LocalRun::new(0, d, &settings, first, &mut rng);
         let mut observations = Observations::new(settings.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
@@ -275,7 +275,7 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.work.drop_model();
         let d = self.domain.dim();
-        self.run = LocalRun::new(self.run.number + 1, d, self.settings.initial_points, None, &mut self.rng);
+        self.run = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
     }
 
     /// Gives out the point in the workspace.

@@ -194,6 +194,10 @@ impl LocalRun {
         if !members_ok(&self.members) || before.is_some_and(|b| !members_ok(&b.members)) {
             return Err("the cache names observations that are not there");
         }
+        let beta_ok = |beta: f64| beta.is_finite() && beta > 0.0;
+        if !beta_ok(self.beta) || before.is_some_and(|b| !beta_ok(b.beta)) {
+            return Err("a trust region has no width");
+        }
         if !self.frame.is_valid(d) || before.is_some_and(|b| !b.frame.is_valid(d)) {
             return Err("a frame is not a frame of this domain");
         }
