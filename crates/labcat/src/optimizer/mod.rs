@@ -152,7 +152,7 @@ impl Optimizer {
         let settings = config.check(d)?;
         let mut rng = Rng::new(config.seed);
         let first = settings.centre_first.then(|| vec![0.0; d]);
-        let run = LocalRun::new(0, d, settings.initial_points, first, &mut rng);
+        let run = LocalRun::new(0, d, &settings, first, &mut rng);
         let mut observations = Observations::new(settings.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
@@ -275,7 +275,7 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.work.drop_model();
         let d = self.domain.dim();
-        self.run = LocalRun::new(self.run.number + 1, d, self.settings.initial_points, None, &mut self.rng);
+        self.run = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
     }
 
     /// Gives out the point in the workspace.
@@ -324,8 +324,8 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         self.observations.revise(position, Outcome::of(value));
-        if self.run.members.contains(&position) {
-            self.run.fresh += 1;
+        if self.run.rests_on(position) {
+            self.run.told_anew();
         }
         Ok(())
     }
@@ -369,7 +369,7 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if run == self.run.number {
             self.run.members.push(position);
-            self.run.fresh += 1;
+            self.run.told_anew();
         } else {
             self.work.drop_model(); // it holds a fantasy of this point
         }

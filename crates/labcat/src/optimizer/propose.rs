@@ -2,13 +2,18 @@
 
 use super::Optimizer;
 use super::report::{Origin, RestartCause, StepReport};
-use crate::acquisition::maximise::Maximiser;
+use crate::acquisition::maximise::{Maximiser, Search};
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::LengthScales;
+use crate::trust_region::TrustRegion;
 
 /// At most this many length-scale steps catch up with observations that were told in bulk.
 const CATCH_UP: usize = 8;
+
+/// With `explore`, a run is given up when the best of all runs is farther below its own best than this many times the range of its
+/// outputs.
+const HOPELESS: f64 = 3.0;
 
 /// Memory of the algorithm between steps. Nothing in it needs to be saved: it follows from the run and the history.
 #[derive(Clone, Debug)]
@@ -73,21 +78,23 @@ impl Optimizer {
     pub(super) fn propose(&mut self) -> Result<(), RestartCause> {
         self.work.report.restart = None;
         if self.run.fresh > 0 || self.work.gp.is_none() {
-            let steps = self.begin_step();
+            let (news, passes) = self.begin_step();
             let best = self.normalise_outputs()?; // line 6: T_minmax
+            self.adapt_trust_region(best, news);
             self.centre(best); // line 7: T_cen
-            self.rotate(); // line 7: T_rot
-            self.fit_and_rescale(steps)?; // lines 8–10: GP, ℓ*, T_resc
+            for _ in 0..passes {
+                self.rotate(); // line 7: T_rot
+                self.fit_and_rescale()?; // lines 8–10: GP, ℓ*, T_resc
+            }
             self.discard(best); // line 11: T_discard
         }
         self.add_fantasies();
         self.maximise_acquisition() // line 12: x_EI
     }
 
-    /// Marks how the step begins and gives the number of length-scale steps it takes: one lot per observation told since
-    /// the last, so that results told in bulk are caught up with.
-    fn begin_step(&mut self) -> usize {
-        self.work.drop_model();
+    /// Marks how the step begins. Gives the number of observations told since the last and the number of passes over the frame
+    /// that it takes: one per observation, as if they had been told one by one, so that results told in bulk are caught up with.
+    fn begin_step(&mut self) -> (usize, usize) {
         if self.run.fresh == 0 {
             self.run.rewind(); // the model was lost, not outdated: the same step again gives the same model
         }
@@ -97,9 +104,8 @@ impl Optimizer {
         if many {
             self.keep_nearest(first);
         }
-        let lots = if many || !first { self.run.fresh.clamp(1, CATCH_UP) } else { 1 };
-        self.run.fresh = 0;
-        lots * self.settings.newton_steps
+        let news = std::mem::take(&mut self.run.fresh);
+        (news, if many || !first { news.clamp(1, CATCH_UP) } else { 1 })
     }
 
     /// y′ of the members, a failed one as bad as the worst. Gives the best, or why the run has converged.
@@ -116,15 +122,35 @@ impl Optimizer {
         if self.settings.tolerance.is_some_and(|t| range <= t) {
             return Err(RestartCause::Tolerance);
         }
-        if range <= 4.0 * f64::EPSILON * largest {
+        if range <= self.settings.precision * largest {
             return Err(RestartCause::OutputRange);
+        }
+        let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
+        if self.settings.explore && work.outputs.minimum() - overall > HOPELESS * range {
+            return Err(RestartCause::Hopeless);
         }
         let best = values().position(|v| v == Some(work.outputs.minimum())).ok_or(RestartCause::OutputRange)?;
         let narrow = |j: usize| {
-            let width = run.frame.reach(j) * self.settings.region.beta;
+            let width = run.frame.reach(j) * run.beta;
             width <= self.domain.resolution(j, observations.unit(run.members[best])[j])
         };
         if (0..self.domain.dim()).all(narrow) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    }
+
+    /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and 1;
+    /// every other run stays wide, to look for another basin. Nothing of it without the switches.
+    fn adapt_trust_region(&mut self, best: usize, news: usize) {
+        const WIDER: f64 = 1.6;
+        const NARROWER: f64 = 0.8;
+        const WIDE: f64 = 0.5;
+        let base = self.settings.region.beta;
+        let wide = self.settings.explore && self.run.number % 2 == 1;
+        let least = if wide { base.max(WIDE) } else { base };
+        if self.settings.adapt_beta {
+            let improved = best + news >= self.run.members.len();
+            self.run.beta *= if improved { WIDER } else { NARROWER };
+        }
+        self.run.beta = self.run.beta.clamp(least, if self.settings.adapt_beta { least.max(1.0) } else { least });
     }
 
     /// The frame around the best point. (eq:input_cen)
@@ -149,7 +175,8 @@ impl Optimizer {
     }
 
     /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
-    fn fit_and_rescale(&mut self, steps: usize) -> Result<(), RestartCause> {
+    fn fit_and_rescale(&mut self) -> Result<(), RestartCause> {
+        self.work.drop_model();
         let (work, settings) = (&mut self.work, &self.settings);
         let mut buffers = std::mem::take(&mut work.spare);
         self.run.fill_inputs(&self.observations, &mut buffers, &mut work.scratch);
@@ -161,7 +188,8 @@ impl Optimizer {
                 return Err(RestartCause::Factorisation);
             }
         };
-        let (gp, kind) = work.length_scales.improve(gp, &work.y, settings.prior_sigma, steps, &mut work.trial);
+        let (gp, kind) =
+            work.length_scales.improve(gp, &work.y, settings.prior_sigma, settings.newton_steps, &mut work.trial);
         self.run.frame = std::mem::take(&mut self.run.frame).rescaled(&work.length_scales.ell); // line 10 (eq:input_resc)
         work.report.step = kind;
         work.report.log_likelihood = gp.log_likelihood();
@@ -174,7 +202,8 @@ impl Optimizer {
     fn discard(&mut self, best: usize) {
         let work = &mut self.work;
         if let Some(gp) = &mut work.gp {
-            self.settings.region.discard(gp.inputs(), best, &mut work.dropped);
+            let region = TrustRegion { beta: self.run.beta, ..self.settings.region };
+            region.discard(gp.inputs(), best, &mut work.dropped);
             gp.remove(&work.dropped);
         }
         let mut dropped = work.dropped.iter().peekable();
@@ -206,7 +235,8 @@ impl Optimizer {
         let (work, settings) = (&mut self.work, &self.settings);
         let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
         let acquisition = settings.acquisition.function();
-        work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &settings.search, &mut self.rng);
+        let search = Search { beta: self.run.beta, ..settings.search };
+        work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &search, &mut self.rng);
         while let Some(candidate) = work.maximiser.best() {
             self.domain.from_unit(candidate.u, &mut work.x);
             if !self.seen.contains(&work.x) {
@@ -229,7 +259,7 @@ impl Optimizer {
         report.observations = self.run.members.len();
         report.length_scales.clone_from(&work.length_scales.ell);
         report.half_widths.clear();
-        report.half_widths.extend(frame.scale().iter().map(|s| s * self.settings.region.beta));
+        report.half_widths.extend(frame.scale().iter().map(|s| s * self.run.beta));
         report.centre.resize(frame.dim(), 0.0);
         self.domain.from_unit(frame.centre(), &mut report.centre);
         report.rotation.clear();

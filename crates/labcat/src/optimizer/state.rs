@@ -163,6 +163,13 @@ impl Loaded {
         if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().is_some_and(|id| id.0 >= self.next_id) {
             return Err(wrong(&"an evaluation's id occurs twice or was never given out"));
         }
+        if self.next_id != (ids.len() + self.cancelled.len()) as u64 {
+            return Err(wrong(&"the next id does not follow from those given out"));
+        }
+        let runs = self.evaluations.iter().map(|e| e.run).chain(self.pending.iter().map(|p| p.run));
+        if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
+            return Err(wrong(&"the number of local runs does not follow from the restarts"));
+        }
         if self.evaluations.iter().any(|e| matches!(e.outcome, Outcome::Value(v) if !v.is_finite())) {
             return Err(wrong(&"a value is not finite"));
         }
@@ -193,6 +200,10 @@ impl LocalRun {
         let members_ok = |m: &[usize]| m.iter().all(|&p| p < evaluations) && m.windows(2).all(|w| w[0] < w[1]);
         if !members_ok(&self.members) || before.is_some_and(|b| !members_ok(&b.members)) {
             return Err("the cache names observations that are not there");
+        }
+        let beta_ok = |beta: f64| beta.is_finite() && beta > 0.0;
+        if !beta_ok(self.beta) || before.is_some_and(|b| !beta_ok(b.beta)) {
+            return Err("a trust region has no width");
         }
         if !self.frame.is_valid(d) || before.is_some_and(|b| !b.frame.is_valid(d)) {
             return Err("a frame is not a frame of this domain");

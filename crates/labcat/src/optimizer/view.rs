@@ -80,7 +80,7 @@ impl Optimizer {
         let mut centre = vec![0.0; d];
         self.domain.from_unit(frame.centre(), &mut centre);
         let half_axis = |i: usize| -> Vec<f64> {
-            let length = self.settings.region.beta * frame.scale()[i];
+            let length = self.run.beta * frame.scale()[i];
             (0..d).map(|j| frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j])).collect()
         };
         Some(Region { centre, half_axes: (0..d).map(half_axis).collect() })

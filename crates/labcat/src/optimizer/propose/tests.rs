@@ -8,11 +8,14 @@ use proptest::test_runner::RngSeed;
 
 /// The first half of a step, up to the point where the invariants hold.
 fn restore_invariants(optimizer: &mut Optimizer) -> Result<usize, RestartCause> {
-    let steps = optimizer.begin_step();
+    let (news, passes) = optimizer.begin_step();
     let best = optimizer.normalise_outputs()?;
+    optimizer.adapt_trust_region(best, news);
     optimizer.centre(best);
-    optimizer.rotate();
-    optimizer.fit_and_rescale(steps)?;
+    for _ in 0..passes {
+        optimizer.rotate();
+        optimizer.fit_and_rescale()?;
+    }
     Ok(best)
 }
 
