@@ -104,7 +104,7 @@ class LabcatSampler(BaseSampler):
         return {name: value for name, value in vars(self).items() if name not in rebuilt}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__dict__.update(state)
         self._start_anew()
 
     def reseed_rng(self) -> None:
@@ -212,7 +212,8 @@ class _Follower:
         self._run: _LocalRun | None = None
 
     def search_space(self) -> dict[str, BaseDistribution]:
-        return self._search_space.calculate(self._study)
+        space: dict[str, BaseDistribution] = self._search_space.calculate(self._study)
+        return space
 
     def suggest(
         self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
