@@ -32,6 +32,7 @@ class Peer:
     imports: tuple[str, ...] = ()  # what must be importable
     settings: str = ""  # initial design, start, restarts: what a reader must know
     remark: str = ""
+    takes_start: bool = False  # begins at a given point: at random, or first in the centre
 
     @property
     def missing(self) -> list[str]:
@@ -72,6 +73,7 @@ class Algorithm:
         if self.is_labcat:
             run_labcat(objective, seed, self.options)
         else:
+            objective.centre_first = bool(self.options.get("centre_first"))
             peer(self.name).run(objective, seed)
 
 
@@ -99,20 +101,29 @@ def labcat_algorithm(preset: str = "default", label: str | None = None, **switch
     return Algorithm("labcat", label, {"preset": preset, **switches})
 
 
-def peer(name: str) -> Peer:
+def peers() -> Iterable[Peer]:
     from .peers import PEERS
 
-    if name not in PEERS:
-        raise UnknownAlgorithm(f"unknown peer {name!r}. Allowed: {', '.join(PEERS)}")
-    return PEERS[name]
+    return PEERS.values()
+
+
+def peer(name: str) -> Peer:
+    found = {p.name: p for p in peers()}
+    if name not in found:
+        raise UnknownAlgorithm(f"unknown peer {name!r}. Allowed: {', '.join(found)}")
+    return found[name]
 
 
 def peer_algorithm(name: str) -> Algorithm:
-    """The peer, checked to be installed."""
-    found = peer(name)
+    """The peer, checked to be installed; `bobyqa@centre` begins in the centre of the box, as LABCAT's default does."""
+    word, separator, start = name.partition("@")
+    found = peer(word)
+    if separator and (start != "centre" or not found.takes_start):
+        allowed = ", ".join(f"{p.name}@centre" for p in peers() if p.takes_start)
+        raise UnknownAlgorithm(f"unknown start {name!r}. Allowed: {allowed}")
     if found.missing:
         raise NotInstalled(f"{found.label} is not installed: {found.install}")
-    return Algorithm(name, found.label)
+    return Algorithm(word, f"{found.label} (centre)", {"centre_first": True}) if start else Algorithm(word, found.label)
 
 
 def algorithm(name: str) -> Algorithm:

@@ -32,12 +32,15 @@ class Objective:
         upper: Sequence[float],
         budget: int,
         f_opt: float = 0.0,
+        *,
+        centre_first: bool = False,
     ) -> None:
         self.lower = np.asarray(lower, dtype=float)
         self.upper = np.asarray(upper, dtype=float)
         self.dim = self.lower.size
         self.budget = budget
         self.f_opt = f_opt
+        self.centre_first = centre_first
         self.evaluations = 0
         self.best = math.inf
         self.trace: list[tuple[int, float]] = []
@@ -71,6 +74,12 @@ class Objective:
     def initial_points(self) -> int:
         """The size of the initial design that every peer with such a setting is given: 2d + 1."""
         return min(2 * self.dim + 1, self.remaining)
+
+    def start(self, seed: int) -> np.ndarray:
+        """Where a method that needs a start begins, in the unit cube: at random, or first in the centre if so asked."""
+        if self.centre_first and not self.evaluations:
+            return np.full(self.dim, 0.5)
+        return np.random.default_rng(seed).random(self.dim)
 
     def from_unit(self, u: Sequence[float]) -> np.ndarray:
         """The point of the box at `u` in the unit cube, kept inside against rounding."""

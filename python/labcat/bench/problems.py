@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -92,12 +93,16 @@ class CocoProblem:
     function: int
     instance: int
     dim: int
-    observer: str | None = None  # folder of COCO's data, relative to `exdata` in the working directory
-    observer_algorithm: str = ""
+    observer: str | None = None  # folder of COCO's data of one algorithm
+    algorithm: str = ""  # its name there
+
+    @property
+    def name(self) -> str:
+        return f"{self.suite}_f{self.function:03d}_i{self.instance:02d}_d{self.dim:02d}"
 
     @property
     def id(self) -> str:
-        return f"{self.suite}_f{self.function:03d}_i{self.instance:02d}_d{self.dim:02d}"
+        return self.name + ("_observed" if self.observer else "")
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -120,11 +125,13 @@ class CocoProblem:
             problem.free()
 
     def _observer(self) -> Any:
-        # One folder per problem, so that an interrupted run leaves whole folders and cocopp merges them.
+        # One folder per problem: what an interrupted run leaves behind can be told and removed; cocopp merges the rest.
         cocoex = import_cocoex()
-        folder = Path(self.observer or "") / self.id
         cocoex.log_level("warning")
-        return cocoex.Observer("bbob", f"result_folder: {folder} algorithm_name: {self.observer_algorithm}")
+        shutil.rmtree(Path(self.observer or "") / self.name, ignore_errors=True)
+        return cocoex.Observer(
+            "bbob", f'outer_folder: "{self.observer}" result_folder: {self.name} algorithm_name: {self.algorithm}'
+        )
 
 
 # ---- COCO

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..algorithms import Peer
@@ -9,6 +11,7 @@ from ..objective import Objective
 
 # pycma takes the seed 0 as "use the clock", and scipy and nlopt want 32 bits.
 SEED_RANGE = 2**31 - 2
+STEP = 0.2  # of the width of the box: first standard deviation, or first trust-region radius
 
 
 def random_search(objective: Objective, seed: int) -> None:
@@ -20,15 +23,13 @@ def random_search(objective: Objective, seed: int) -> None:
 def cma_es(objective: Objective, seed: int) -> None:
     import cma
 
-    start = np.random.default_rng(seed).random(objective.dim)
-    cma.fmin2(objective.in_unit, start, 0.2, _cma_options(objective, seed))
+    cma.fmin2(objective.in_unit, objective.start(seed), STEP, _cma_options(objective, seed))
 
 
 def lq_cma_es(objective: Objective, seed: int) -> None:
     import cma
 
-    start = np.random.default_rng(seed).random(objective.dim)
-    cma.fmin_lq_surr(objective.in_unit, start, 0.2, _cma_options(objective, seed))
+    cma.fmin_lq_surr(objective.in_unit, objective.start(seed), STEP, _cma_options(objective, seed))
 
 
 def _cma_options(objective: Objective, seed: int) -> dict[str, object]:
@@ -42,24 +43,30 @@ def _cma_options(objective: Objective, seed: int) -> dict[str, object]:
 
 
 def newuoa(objective: Objective, seed: int) -> None:
-    _nlopt(objective, seed, "LN_NEWUOA_BOUND")
+    """Without bounds: points outside the box are moved to it. nlopt's bounded variant can loop without evaluating."""
+    import nlopt
+
+    _nlopt(nlopt.opt(nlopt.LN_NEWUOA, objective.dim), objective, seed)
 
 
 def bobyqa(objective: Objective, seed: int) -> None:
-    _nlopt(objective, seed, "LN_BOBYQA")
-
-
-def _nlopt(objective: Objective, seed: int, method: str) -> None:
     import nlopt
 
-    optimizer = nlopt.opt(getattr(nlopt, method), objective.dim)
-    optimizer.set_min_objective(lambda x, _gradient: objective(x))
-    optimizer.set_lower_bounds(objective.lower)
-    optimizer.set_upper_bounds(objective.upper)
+    optimizer = nlopt.opt(nlopt.LN_BOBYQA, objective.dim)
+    optimizer.set_lower_bounds(0.0)
+    optimizer.set_upper_bounds(1.0)
+    _nlopt(optimizer, objective, seed)
+
+
+def _nlopt(optimizer: Any, objective: Objective, seed: int) -> None:
+    import nlopt
+
+    optimizer.set_min_objective(lambda u, _gradient: objective.in_unit(u))
+    optimizer.set_initial_step(STEP)
     optimizer.set_xtol_rel(1e-10)
-    optimizer.set_maxeval(objective.remaining)  # NEWUOA_BOUND never returns when the objective raises
+    optimizer.set_maxeval(objective.remaining)
     try:
-        optimizer.optimize(objective.from_unit(np.random.default_rng(seed).random(objective.dim)))
+        optimizer.optimize(objective.start(seed))
     except nlopt.RoundoffLimited:
         pass  # converged as far as the arithmetic allows
 
@@ -67,17 +74,18 @@ def _nlopt(objective: Objective, seed: int, method: str) -> None:
 def cobyqa(objective: Objective, seed: int) -> None:
     from scipy.optimize import Bounds, minimize
 
-    start = objective.from_unit(np.random.default_rng(seed).random(objective.dim))
-    bounds = Bounds(objective.lower, objective.upper)
-    options = {"maxfev": objective.remaining, "final_tr_radius": 1e-12}
-    minimize(objective, start, method="COBYQA", bounds=bounds, options=options)
+    options = {"maxfev": objective.remaining, "initial_tr_radius": STEP, "final_tr_radius": 1e-12}
+    bounds = Bounds(np.zeros(objective.dim), np.ones(objective.dim))
+    minimize(objective.in_unit, objective.start(seed), method="COBYQA", bounds=bounds, options=options)
 
+
+SETTINGS = f"first step {STEP} of the box"
 
 PEERS = (
     Peer("random", "random", random_search, settings="uniform in the box"),
-    Peer("cma", "CMA-ES", cma_es, ("cma",), ("cma",), "start uniform, σ₀ = 0.2 of the box"),
-    Peer("lq-cma", "lq-CMA-ES", lq_cma_es, ("cma",), ("cma",), "start uniform, σ₀ = 0.2 of the box"),
-    Peer("newuoa", "NEWUOA", newuoa, ("nlopt",), ("nlopt",), "start uniform, 2d+1 points, xtol 1e-10"),
-    Peer("bobyqa", "BOBYQA", bobyqa, ("nlopt",), ("nlopt",), "start uniform, 2d+1 points, xtol 1e-10"),
-    Peer("cobyqa", "COBYQA", cobyqa, ("scipy>=1.14",), ("scipy",), "start uniform, 2d+1 points"),
+    Peer("cma", "CMA-ES", cma_es, ("cma",), ("cma",), SETTINGS, takes_start=True),
+    Peer("lq-cma", "lq-CMA-ES", lq_cma_es, ("cma",), ("cma",), SETTINGS, takes_start=True),
+    Peer("newuoa", "NEWUOA", newuoa, ("nlopt",), ("nlopt",), SETTINGS + ", 2d+1 initial points", takes_start=True),
+    Peer("bobyqa", "BOBYQA", bobyqa, ("nlopt",), ("nlopt",), SETTINGS + ", 2d+1 initial points", takes_start=True),
+    Peer("cobyqa", "COBYQA", cobyqa, ("scipy>=1.14",), ("scipy",), SETTINGS + ", 2d+1 initial points", takes_start=True),
 )

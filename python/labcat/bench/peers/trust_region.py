@@ -20,7 +20,7 @@ def bads(objective: Objective, seed: int) -> None:
     from pybads import BADS
 
     logging.getLogger("BADS").setLevel(logging.ERROR)
-    start = objective.from_unit(np.random.default_rng(seed).random(objective.dim))
+    start = objective.from_unit(objective.start(seed))
     options = {
         "max_fun_evals": objective.remaining,
         "random_seed": seed % SEED_RANGE,
@@ -158,7 +158,7 @@ class TurboRegion:
 TORCH = ("botorch", "torch")
 
 PEERS = (
-    Peer("bads", "BADS", bads, ("pybads",), ("pybads",), "start uniform, its own initial mesh"),
+    Peer("bads", "BADS", bads, ("pybads",), ("pybads",), "its own initial mesh", takes_start=True),
     Peer("srsm", "SRSM", domain_reduction, ("bayesian-optimization",), ("bayes_opt",), DESIGN),
     Peer(
         "trego",
