@@ -1,1 +1,1 @@
-
+//! Micro-benchmarks of the core. Timings are ratios within one run: `cargo bench -p labcat-benchmarks`.

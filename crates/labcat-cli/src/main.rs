@@ -1,1 +1,59 @@
-fn main() {}
+//! The `labcat` command line: optimise any program, and never lose an evaluation.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod cli;
+mod commands;
+mod failure;
+mod format;
+mod journal;
+mod paths;
+mod process;
+mod report;
+mod run;
+mod session;
+mod step;
+mod study;
+mod switches;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(&cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("error: {failure}");
+            }
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<(), Failure> {
+    process::ignore_file_size_signal().map_err(|error| Failure::run(format!("cannot set up signals: {error}")))?;
+    match command {
+        Command::Demo(args) => commands::demo::demo(args),
+        Command::Run(args) => run::run(args),
+        Command::Ask(args) => commands::bench::ask(args),
+        Command::Tell(args) => commands::bench::tell(args),
+        Command::Cancel(args) => commands::bench::cancel(args),
+        Command::Correct(args) => commands::bench::correct(args),
+        Command::Import(args) => commands::import::import(args),
+        Command::Status(args) => commands::show::status(args),
+        Command::Best(args) => commands::show::best(args),
+        Command::Export(args) => commands::export::export(args),
+        Command::Report(args) => commands::report::report(args),
+        Command::Init(args) => commands::init::init(args),
+        Command::Check(args) => commands::init::check(args),
+        Command::Minimize(args) => commands::minimize::minimize(args),
+        Command::Functions(args) => commands::functions::functions(args),
+        Command::Completions(args) => commands::manual::completions(args),
+        Command::Man(args) => commands::manual::man(args),
+    }
+}

@@ -1,1 +1,77 @@
 //! Locally adaptive Bayesian optimisation of expensive black-box functions.
+//!
+//! After a small space-filling design, the observations are kept in a frame that is centred on the best point, rotated to the
+//! weighted principal components and rescaled by the length-scales of a local Gaussian process. The next point maximises an
+//! acquisition function over a cube of that frame. Start with [`Optimizer`] (ask and tell) or [`minimize`] (a closure).
+//!
+//! # Reader's guide
+//!
+//! The algorithm is `optimizer/propose.rs`, one call per line of Algorithm 2 of the paper. Formulas carry the label of their
+//! equation in the paper's source, such as `(eq:EI)`; `docs/notation.md` lists symbols, names, files and labels, and
+//! `docs/divergences.md` every departure from the paper.
+//!
+//! | line | what | where |
+//! |---|---|---|
+//! | 1 | Latin hypercube | `design::latin_hypercube` |
+//! | 2, 13 | the objective: one door for its values | `observations::Outcome::of` |
+//! | 3 | initial frame | `domain::Domain`, `frame::Frame::of_box` |
+//! | 4 | trust region | `trust_region::TrustRegion` |
+//! | 5 | convergence, restarts | `optimizer::propose`, `optimizer::Optimizer::stop_reason` |
+//! | 6 | normalised outputs | `frame::normalise` |
+//! | 7 | centre, rotate | `frame::Frame::centred`, `frame::Frame::rotated`, `frame::PrincipalAxes` |
+//! | 8 | Gaussian process | `gp::Gp::fit` |
+//! | 9 | most likely length-scales | `length_scale::LengthScales::improve`, `gp::likelihood::Derivatives` |
+//! | 10 | rescale | `frame::Frame::rescaled` |
+//! | 11 | discard | `trust_region::TrustRegion::discard`, `gp::Gp::remove` |
+//! | 12 | maximise EI | `acquisition::maximise::Maximiser` |
+//! | 14, 15 | append | `optimizer::Optimizer::tell` |
+//!
+//! Imports follow the data: domain → design → observations → frame → gp → length_scale → trust_region → acquisition →
+//! optimizer; `linalg`, `math` and `rng` serve all of them.
+//!
+//! # Promises
+//!
+//! - One seed gives one stream of suggestions: in debug and release builds, with any target CPU, on every platform. Every
+//!   transcendental comes from `libm`, no sum is reordered by vectorisation, nothing is dispatched at run time.
+//! - No panic from anything a caller does; errors name the value and what is allowed.
+//! - Nothing told is lost: values that are not finite are failures, late results after a stop are recorded.
+//! - No printing, no clock, no thread, nothing to link.
+//!
+//! # Features
+//!
+//! `serde` (default): [`Optimizer::to_json`] and [`Optimizer::from_json`], exact to the bit, and `Serialize`/`Deserialize` for
+//! the data types.
+
+mod acquisition;
+mod design;
+mod domain;
+mod error;
+mod frame;
+pub mod functions;
+mod gp;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
+mod length_scale;
+mod linalg;
+mod math;
+mod minimize;
+mod observations;
+mod optimizer;
+mod rng;
+mod trust_region;
+
+pub use acquisition::{
+    Acquisition, AcquisitionKind, ExpectedImprovement, LogExpectedImprovement, LowerConfidenceBound,
+};
+pub use domain::{Domain, DomainError, Parameter, PointError, Scale};
+pub use error::Error;
+pub use gp::kernel::{Kernel, KernelKind, Matern52, SquaredExponential};
+pub use length_scale::StepKind;
+pub use minimize::{Solution, default_budget, minimize};
+pub use observations::{Direction, Evaluation, Outcome, TrialId};
+pub use optimizer::config::{Config, ConfigError, Preset, SWITCHES, Switch};
+pub use optimizer::report::{Observer, Origin, Restart, RestartCause, StepReport, StopReason};
+#[cfg(feature = "serde")]
+pub use optimizer::state::StateError;
+pub use optimizer::{AskError, Optimizer, Prediction, Region, Suggestion, TellError};

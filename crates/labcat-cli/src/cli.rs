@@ -1,0 +1,363 @@
+//! The command line: every command, its arguments and its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::switches::Switches;
+
+const OVERVIEW: &str = "\
+Examples:
+  labcat demo                                   see it work
+  labcat init -p x:-5:10 -p y:-5:10 -- python3 simulate.py --x={x} --y={y}
+  labcat run study.toml                         optimise the program; run it again to resume
+  labcat best study.toml                        the best point so far
+  labcat report study.toml -o study.html        everything, as one page
+
+  labcat ask study.toml                         no program, but a lab bench: ask for a point,
+  labcat tell study.toml 0 3.25                 measure it, tell the value
+
+Exit status: 0 done; 1 the run failed; 2 wrong usage or an invalid study; 130 interrupted, resumable.";
+
+/// Finds the best parameters of anything that is expensive to evaluate: a program, an instrument, a person's work.
+#[derive(Debug, Parser)]
+#[command(name = "labcat", version, after_help = OVERVIEW, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Watch labcat find the minimum of a built-in function
+    Demo(Demo),
+    /// Run a study's command for one suggestion after another; run it again to resume
+    Run(Run),
+    /// Give out the next points to measure
+    Ask(Ask),
+    /// Record the value measured at a point that was asked for
+    Tell(Tell),
+    /// Withdraw a point that was asked for and will never be measured
+    Cancel(Cancel),
+    /// Replace a value that was told wrongly
+    Correct(Correct),
+    /// Take in what was measured before
+    Import(Import),
+    /// Show how far a study is, its failures, and the output of one evaluation
+    Status(Status),
+    /// Show the best evaluation
+    Best(Best),
+    /// Write all evaluations as CSV or JSON
+    Export(Export),
+    /// Write one self-contained page about the study
+    Report(Report),
+    /// Write a commented study for a command
+    Init(Init),
+    /// Check a study without running it
+    Check(Check),
+    /// Minimise a built-in function
+    Minimize(Box<Minimize>),
+    /// List the built-in functions, or evaluate one
+    Functions(Functions),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Print the manual page
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat demo
+  labcat demo --function branin --seed 3")]
+pub(crate) struct Demo {
+    /// One of `labcat functions` that is defined in two dimensions
+    #[arg(long, default_value = "rosenbrock", value_name = "NAME")]
+    pub(crate) function: String,
+    /// Number of evaluations
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = positive)]
+    pub(crate) budget: usize,
+    /// One seed, one run
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    pub(crate) seed: u64,
+    /// Where to write the page about the run
+    #[arg(short, long, default_value = "labcat-demo.html", value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat run study.toml                 start, or go on where it was interrupted
+  labcat run study.toml --workers 4     four evaluations at a time
+  labcat run study.toml --budget 300    go on, up to 300 evaluations in all
+  labcat run study.toml --json          one JSON object per event on standard output
+
+Ctrl-C ends the running evaluations; the study can be resumed at any time.")]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// Evaluations at a time, instead of the study's `workers`
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) workers: Option<usize>,
+    /// Evaluations in all, instead of the study's `budget`
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) budget: Option<usize>,
+    /// Print one JSON object per event
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The study that a command works on.
+#[derive(Debug, Args)]
+pub(crate) struct StudyArg {
+    /// The study: its .toml file, or the .db beside it
+    #[arg(value_name = "STUDY")]
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat ask study.toml          the next point, with the number to tell its value by
+  labcat ask study.toml -n 4     four points to measure at the same time
+  labcat tell study.toml 0 3.25
+
+Days may pass before a value is told; `labcat status` lists what is outstanding.")]
+pub(crate) struct Ask {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// How many points
+    #[arg(short, default_value_t = 1, value_name = "N", value_parser = positive)]
+    pub(crate) n: usize,
+    /// Print one JSON object per point
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat tell study.toml 12 3.25
+  labcat tell study.toml 13 failed      the experiment gave no value")]
+pub(crate) struct Tell {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The number that `labcat ask` gave
+    pub(crate) id: u64,
+    /// The value measured, or `failed`
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) value: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat cancel study.toml 14")]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The number that `labcat ask` gave
+    pub(crate) id: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat correct study.toml 12 0.325     evaluation 12 was told as 3.25 by mistake")]
+pub(crate) struct Correct {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The number of the evaluation
+    pub(crate) id: u64,
+    /// The right value
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) value: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat import study.toml known.csv
+
+The file has a heading line with each parameter's name and `value`; `status` may be there (`failed`
+marks a failure), other columns are not used. What `labcat export` writes can be imported.
+Rows that the study has already are left out; a bad row is named and nothing is taken in.")]
+pub(crate) struct Import {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The measurements
+    #[arg(value_name = "DATA.csv")]
+    pub(crate) data: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat status study.toml        progress, best, what is outstanding, what failed and why
+  labcat status study.toml 17     evaluation 17 with its standard output and error")]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The number of an evaluation
+    pub(crate) id: Option<u64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat best study.toml
+  labcat best study.toml --json | jq .x")]
+pub(crate) struct Best {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat export study.toml > evaluations.csv
+  labcat export study.toml --json -o evaluations.json
+
+CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds.")]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// Comma-separated values (the default)
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// JSON, with everything that is known of each evaluation
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat report study.toml -o study.html")]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The page to write; the study's name with the ending .html if not given
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py --x={x} --rate={rate}
+  labcat init bench.toml -p temperature:20:90 -p acid:0:1      no command: for ask and tell
+
+A placeholder without -p gets the range 0 to 1, to be edited. Then: labcat check study.toml")]
+pub(crate) struct Init {
+    /// The file to write
+    #[arg(default_value = "study.toml", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// A parameter and its range; `:log` if its magnitude matters
+    #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log]", allow_hyphen_values = true)]
+    pub(crate) parameters: Vec<String>,
+    /// Look for the largest value
+    #[arg(long)]
+    pub(crate) maximize: bool,
+    /// Number of evaluations; 200 per parameter if not given
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) budget: Option<usize>,
+    /// Write over an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The command, with {name} where a parameter's value goes
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat check study.toml && labcat run study.toml")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat minimize --function rosenbrock --dim 5
+  labcat minimize --function branin --budget 150 --preset paper --beta 0.5 --seed 7 --json
+  labcat minimize --function levy --no-rotation --target 1e-8")]
+pub(crate) struct Minimize {
+    /// One of `labcat functions`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) function: String,
+    /// Number of parameters; the function's own if not given
+    #[arg(long, value_name = "D", value_parser = positive)]
+    pub(crate) dim: Option<usize>,
+    /// The values that all switches start from
+    #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
+    pub(crate) preset: String,
+    /// Stop after this time: 90s, 10m, 1h30m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_limit: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) switches: Switches,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat functions                   all of them
+  labcat functions branin            one of them
+  labcat functions branin -3.1 12.3  its value at a point: a command for a first study")]
+pub(crate) struct Functions {
+    /// The name of one function
+    pub(crate) name: Option<String>,
+    /// A point to evaluate it at
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) x: Vec<f64>,
+    /// Print one JSON object per function
+    #[arg(long, conflicts_with = "x")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat completions bash > ~/.local/share/bash-completion/completions/labcat
+  labcat completions zsh > ~/.zfunc/_labcat
+  labcat completions fish > ~/.config/fish/completions/labcat.fish")]
+pub(crate) struct Completions {
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat man | man -l -
+  labcat man --directory ~/.local/share/man/man1     a page for every command")]
+pub(crate) struct Man {
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// A whole number of at least 1.
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n >= 1 => Ok(n),
+        _ => Err("it takes a whole number of at least 1".to_owned()),
+    }
+}

@@ -1,0 +1,116 @@
+//! People in the loop: `ask`, `tell`, `cancel` and `correct`.
+
+use std::io::{Write, stdout};
+
+use labcat::{AskError, TrialId};
+use serde_json::json;
+
+use crate::cli;
+use crate::failure::Failure;
+use crate::format::{count, number};
+use crate::journal::Record;
+use crate::paths::Paths;
+use crate::session::Session;
+
+/// Gives out suggestions; they are durable before they are printed.
+pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
+    let mut session = Session::open(&Paths::of(&args.study.path), "ask")?;
+    let mut suggestions = Vec::new();
+    let mut refusal = None;
+    while suggestions.len() < args.n && refusal.is_none() {
+        match session.ask() {
+            Ok(suggestion) => suggestions.push(suggestion),
+            Err(error) => refusal = Some(error),
+        }
+    }
+    session.commit()?;
+    let mut out = stdout().lock();
+    for suggestion in &suggestions {
+        if args.json {
+            writeln!(out, "{}", json!({"id": suggestion.id.0, "x": session.by_name(&suggestion.x)}))?;
+        } else {
+            let values = session.identity.names().into_iter().zip(&suggestion.x);
+            let values: Vec<String> = values.map(|(name, x)| format!("{name} = {}", number(*x))).collect();
+            writeln!(out, "{}: {}", suggestion.id, values.join("  "))?;
+        }
+    }
+    match refusal {
+        None => Ok(()),
+        Some(error) => Err(no_more(&error, suggestions.len(), args)),
+    }
+}
+
+/// Asking past the end of the study is an error, also when some of the points could be given.
+fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
+    let study = args.study.path.display();
+    let given = match given {
+        0 => String::new(),
+        n => format!("only {} of {} could be given: ", count(n, "point"), args.n),
+    };
+    match error {
+        AskError::Stopped(reason) => Failure::run(format!(
+            "{given}the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` lets it go on"
+        )),
+        AskError::BudgetOutstanding { pending } => Failure::run(format!(
+            "{given}the rest of the budget is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
+            count(*pending, "point")
+        )),
+    }
+}
+
+/// Records a value.
+pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
+    let value = match args.value.as_str() {
+        "failed" => None,
+        text => Some(measured(text, ", or the word failed")?),
+    };
+    let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
+    let status = if value.is_some() { "ok" } else { "failed" };
+    session.tell(TrialId(args.id), Record { value, status, source: "hand", attempts: 1, ..Record::default() })?;
+    session.commit()?;
+    let mut out = stdout().lock();
+    match value {
+        Some(value) => writeln!(out, "evaluation {}: {}", args.id, number(value))?,
+        None => writeln!(out, "evaluation {}: failed", args.id)?,
+    }
+    progress(&session, &mut out)
+}
+
+/// Withdraws a suggestion.
+pub(crate) fn cancel(args: &cli::Cancel) -> Result<(), Failure> {
+    let mut session = Session::open(&Paths::of(&args.study.path), "cancel")?;
+    session.cancel(TrialId(args.id))?;
+    session.commit()?;
+    writeln!(stdout(), "evaluation {} is cancelled and does not count", args.id)?;
+    Ok(())
+}
+
+/// Replaces a value.
+pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
+    let value = measured(&args.value, "")?;
+    let mut session = Session::open(&Paths::of(&args.study.path), "correct")?;
+    let was = session.correct(TrialId(args.id), value)?;
+    session.commit()?;
+    let mut out = stdout().lock();
+    let was = was.map_or_else(|| "failed".to_owned(), number);
+    writeln!(out, "evaluation {}: {was} is corrected to {}", args.id, number(value))?;
+    progress(&session, &mut out)
+}
+
+fn measured(text: &str, or: &str) -> Result<f64, Failure> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err(Failure::usage(format!("{text:?} is not a value: write a finite number such as 3.25{or}"))),
+    }
+}
+
+fn progress(session: &Session, out: &mut impl Write) -> Result<(), Failure> {
+    let optimizer = &session.optimizer;
+    let told = count(optimizer.n_evaluations(), "evaluation");
+    let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
+    let best = optimizer.best().and_then(|best| best.outcome.value());
+    let best = best.map_or_else(String::new, |value| format!(", best {}", number(value)));
+    let stop = optimizer.stop_reason().map_or_else(String::new, |reason| format!(", stopped: {reason}"));
+    writeln!(out, "{told}{budget}{best}{stop}")?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! `import`: what was measured before.
+
+use std::fs::File;
+use std::io::{Write, stdout};
+use std::path::Path;
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+
+use crate::cli;
+use crate::failure::Failure;
+use crate::format::count;
+use crate::journal::Record;
+use crate::paths::Paths;
+use crate::session::Session;
+
+/// A row of the file.
+struct Row {
+    line: u64,
+    x: Vec<f64>,
+    /// `None`: it failed.
+    value: Option<f64>,
+}
+
+/// Takes in all rows of a CSV file, or none.
+pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
+    let mut session = Session::open(&Paths::of(&args.study.path), "import")?;
+    let rows = read(&args.data, &session.identity.names())?;
+    let mut known = 0;
+    let mut taken = 0;
+    for row in rows {
+        let told = session.optimizer.evaluations();
+        if told.iter().any(|evaluation| evaluation.x == row.x && evaluation.outcome.value() == row.value) {
+            known += 1;
+            continue;
+        }
+        let status = if row.value.is_some() { "ok" } else { "failed" };
+        let record = Record { value: row.value, status, source: "import", ..Record::default() };
+        session
+            .tell_point(&row.x, record)
+            .map_err(|failure| Failure::usage(bad(&args.data, row.line, &failure.message)))?;
+        taken += 1;
+    }
+    session.commit()?;
+    let left_out = match known {
+        0 => String::new(),
+        n => format!(", {} left out: the study has them", count(n, "row")),
+    };
+    writeln!(stdout(), "{} taken in{left_out}", count(taken, "evaluation"))?;
+    Ok(())
+}
+
+fn read(path: &Path, names: &[&str]) -> Result<Vec<Row>, Failure> {
+    let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(file);
+    let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
+    let columns = Columns::find(&headings, names)
+        .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| cannot(&error))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let (x, value) =
+            columns.row(&record, names).map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?;
+        rows.push(Row { line, x, value });
+    }
+    Ok(rows)
+}
+
+/// Where in a row everything stands.
+struct Columns {
+    parameters: Vec<usize>,
+    value: usize,
+    status: Option<usize>,
+}
+
+impl Columns {
+    fn find(headings: &StringRecord, names: &[&str]) -> Result<Columns, String> {
+        let column = |name: &str| {
+            let found = headings.iter().position(|heading| heading == name);
+            found.ok_or_else(|| {
+                format!("there is no column `{name}`: the first line must name each parameter and value")
+            })
+        };
+        Ok(Columns {
+            parameters: names.iter().map(|name| column(name)).collect::<Result<_, _>>()?,
+            value: column("value")?,
+            status: column("status").ok(),
+        })
+    }
+
+    fn row(&self, record: &StringRecord, names: &[&str]) -> Result<(Vec<f64>, Option<f64>), String> {
+        let number = |column: usize, name: &str| {
+            let text = record.get(column).unwrap_or_default();
+            text.parse::<f64>().map_err(|_| format!("{name} is {text:?}, which is not a number"))
+        };
+        let x =
+            self.parameters.iter().zip(names).map(|(column, name)| number(*column, name)).collect::<Result<_, _>>()?;
+        let status = self.status.and_then(|column| record.get(column)).unwrap_or("ok");
+        match status {
+            "ok" | "" => {
+                let value = number(self.value, "value")?;
+                Ok((x, value.is_finite().then_some(value)))
+            }
+            "failed" | "timeout" => Ok((x, None)),
+            other => Err(format!("status is {other:?}: write ok, failed or timeout")),
+        }
+    }
+}
+
+fn bad(path: &Path, line: u64, complaint: &str) -> String {
+    format!("{}:{line}: {complaint}; nothing was taken in", path.display())
+}
+
+fn list(headings: &StringRecord) -> String {
+    headings.iter().map(|heading| format!("`{heading}`")).collect::<Vec<_>>().join(", ")
+}

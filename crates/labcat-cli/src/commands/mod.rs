@@ -1,0 +1,12 @@
+//! The commands, a file for each group that belongs together.
+
+pub(crate) mod bench;
+pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod functions;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod manual;
+pub(crate) mod minimize;
+pub(crate) mod report;
+pub(crate) mod show;

@@ -1,0 +1,101 @@
+//! `report`: the page about a study.
+
+use std::io::{Write, stdout};
+
+use labcat::Optimizer;
+
+use super::export::write_file;
+use crate::cli;
+use crate::failure::Failure;
+use crate::format::{date, now};
+use crate::journal::{Journal, Trial};
+use crate::paths::Paths;
+use crate::report::{Evaluation, Parameter, ReportData, Restart, TrustRegion, render};
+use crate::step::Step;
+
+/// Writes the page.
+pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
+    let paths = Paths::of(&args.study.path);
+    let (journal, _) = Journal::of_begun_study(&paths)?;
+    let file = args.output.clone().unwrap_or_else(|| paths.journal.with_extension("html"));
+    let page = render(&of_journal(&journal)?);
+    write_file(&file, &page).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
+    writeln!(stdout(), "{}", file.display())?;
+    Ok(())
+}
+
+fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
+    let optimizer = journal.optimizer()?;
+    let mut steps = Vec::new();
+    for (at_evaluation, text) in journal.steps()? {
+        let step: Step = serde_json::from_str(&text).map_err(|error| journal.damaged("trust regions", &error))?;
+        steps.push((at_evaluation, step));
+    }
+    let evaluations = journal.told()?.into_iter().map(evaluation).collect();
+    Ok(data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps))
+}
+
+/// The page's data of an optimizer and what was kept beside it.
+pub(super) fn data(
+    name: &str,
+    created: u64,
+    optimizer: &Optimizer,
+    evaluations: Vec<Evaluation>,
+    steps: Vec<(usize, Step)>,
+) -> ReportData {
+    let config = optimizer.config();
+    let best = optimizer.best().map(|best| best.id.0);
+    ReportData {
+        name: name.to_owned(),
+        direction: config.direction.to_string(),
+        seed: config.seed,
+        preset: config.preset.to_string(),
+        budget: config.budget,
+        stop_reason: optimizer.stop_reason().map(|reason| reason.to_string()),
+        created: date(created),
+        generated: date(now()),
+        parameters: optimizer.domain().parameters().iter().map(parameter).collect(),
+        best: evaluations.iter().position(|evaluation| Some(evaluation.id) == best),
+        evaluations,
+        restarts: optimizer
+            .restarts()
+            .iter()
+            .map(|restart| Restart { at_evaluation: restart.at_evaluation, cause: restart.cause.to_string() })
+            .collect(),
+        trust_regions: steps
+            .into_iter()
+            .map(|(at_evaluation, step)| TrustRegion {
+                at_evaluation,
+                centre: step.centre,
+                half_widths: step.half_widths,
+                corners: step.corners,
+            })
+            .collect(),
+        relevance: optimizer.relevance().unwrap_or_default(),
+    }
+}
+
+fn parameter(parameter: &labcat::Parameter) -> Parameter {
+    Parameter {
+        name: parameter.name.clone(),
+        low: parameter.low,
+        high: parameter.high,
+        scale: crate::study::scale_name(parameter.scale).to_owned(),
+    }
+}
+
+fn evaluation(trial: Trial) -> Evaluation {
+    Evaluation {
+        id: trial.id,
+        x: trial.x,
+        value: trial.value,
+        status: trial.status,
+        seconds: trial.seconds,
+        stdout: trial.stdout,
+        stderr: match (&trial.message, trial.stderr.is_empty()) {
+            (Some(message), true) => message.clone(),
+            (Some(message), false) => format!("{}\n{message}", trial.stderr.trim_end()),
+            (None, _) => trial.stderr,
+        },
+    }
+}

@@ -1,0 +1,56 @@
+//! One writer at a time: an advisory lock that the operating system takes back when its holder dies.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::failure::Failure;
+
+/// Held as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
+
+impl Lock {
+    /// Takes the lock, waiting for other short commands at most `patience`. `purpose` tells others who holds it.
+    pub(crate) fn take(path: &Path, purpose: &str, patience: Duration) -> Result<Lock, Failure> {
+        let cannot = |error: &dyn std::fmt::Display| {
+            Failure::run(format!(
+                "cannot write {}: {error}; a study is kept beside its file, in a directory that can be written",
+                path.display()
+            ))
+        };
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(path).map_err(|error| cannot(&error))?;
+        let give_up = Instant::now() + patience;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(Errno::WOULDBLOCK) if Instant::now() < give_up => thread::sleep(Duration::from_millis(20)),
+                Err(Errno::WOULDBLOCK) => return Err(held(&mut file)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(cannot(&error)),
+            }
+        }
+        // Only for the message of those who are refused: the lock itself does not depend on the text.
+        let _ = file.set_len(0).and_then(|()| writeln!(file, "labcat {purpose} (process {})", std::process::id()));
+        Ok(Lock(file))
+    }
+}
+
+fn held(file: &mut File) -> Failure {
+    let mut holder = String::new();
+    let _ = file.rewind().and_then(|()| file.take(200).read_to_string(&mut holder));
+    let holder = match holder.trim() {
+        "" => "another labcat process",
+        holder => holder,
+    };
+    Failure::run(format!(
+        "the study is in use by {holder}: wait until it ends, or end it; `labcat status` works meanwhile"
+    ))
+}

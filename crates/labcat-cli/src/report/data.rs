@@ -1,0 +1,111 @@
+//! What a report page shows: plain data, filled from a study and read by nothing but the page.
+
+use serde::{Serialize, Serializer};
+
+/// The longest tail of a program's output that the page carries, in characters: a page of thousands of
+/// evaluations must still open on a phone.
+const OUTPUT_TAIL: usize = 2_000;
+
+/// Everything on the page.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct ReportData {
+    /// The study's name.
+    pub(crate) name: String,
+    /// `minimize` or `maximize`.
+    pub(crate) direction: String,
+    /// The seed; text on the page, for a script's numbers cannot hold every `u64`.
+    #[serde(serialize_with = "as_text")]
+    pub(crate) seed: u64,
+    /// The preset's name.
+    pub(crate) preset: String,
+    /// The most evaluations the study may spend, if it has such a limit.
+    pub(crate) budget: Option<usize>,
+    /// Why the study stopped (`budget`, `target`, `tolerance`, …); `None` while it can go on.
+    pub(crate) stop_reason: Option<String>,
+    /// When the study was begun, as it should be read.
+    pub(crate) created: String,
+    /// When this page was written, as it should be read.
+    pub(crate) generated: String,
+    /// The parameters, in the order of the points' coordinates.
+    pub(crate) parameters: Vec<Parameter>,
+    /// The evaluations, in the order told.
+    pub(crate) evaluations: Vec<Evaluation>,
+    /// Where in `evaluations` the best one is; `None` while none succeeded.
+    pub(crate) best: Option<usize>,
+    /// The restarts, in order.
+    pub(crate) restarts: Vec<Restart>,
+    /// The trust region after each model-based step, in order; empty if it was not recorded.
+    pub(crate) trust_regions: Vec<TrustRegion>,
+    /// How much each parameter matters to the value, one per parameter, summing to one; empty while unknown.
+    pub(crate) relevance: Vec<f64>,
+}
+
+/// One parameter and its range.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Parameter {
+    /// Its name.
+    pub(crate) name: String,
+    /// Lower bound.
+    pub(crate) low: f64,
+    /// Upper bound.
+    pub(crate) high: f64,
+    /// `linear` or `log`.
+    pub(crate) scale: String,
+}
+
+/// One evaluation that ended, well or not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Evaluation {
+    /// The trial's number.
+    pub(crate) id: u64,
+    /// The point, in the users' units.
+    pub(crate) x: Vec<f64>,
+    /// The value; `None` if the evaluation failed.
+    pub(crate) value: Option<f64>,
+    /// `ok`, or a word for what went wrong (`failed`, `timeout`, …).
+    pub(crate) status: String,
+    /// How long it took; `None` if nobody measured it (an imported or typed value).
+    pub(crate) seconds: Option<f64>,
+    /// The end of its standard output; the page carries the last 2,000 characters.
+    #[serde(serialize_with = "as_tail")]
+    pub(crate) stdout: String,
+    /// The end of its standard error; likewise.
+    #[serde(serialize_with = "as_tail")]
+    pub(crate) stderr: String,
+}
+
+/// One restart of the local search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Restart {
+    /// How many evaluations had been told when it happened.
+    pub(crate) at_evaluation: usize,
+    /// Why, in words.
+    pub(crate) cause: String,
+}
+
+/// The trust region at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct TrustRegion {
+    /// How many evaluations had been told when it was made.
+    pub(crate) at_evaluation: usize,
+    /// Its centre, in the users' units.
+    pub(crate) centre: Vec<f64>,
+    /// Its half-width along each of its own (rotated) axes, in the scaled space in which every parameter
+    /// runs from -1 to 1: a half-width of 1 spans a parameter's whole range.
+    pub(crate) half_widths: Vec<f64>,
+    /// With two parameters its corners in the users' units, in order around the box; otherwise `None`.
+    pub(crate) corners: Option<[[f64; 2]; 4]>,
+}
+
+fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(number)
+}
+
+fn as_tail<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let start = text.char_indices().rev().nth(OUTPUT_TAIL - 1).map_or(0, |(at, _)| at);
+    if start == 0 {
+        serializer.serialize_str(text)
+    } else {
+        serializer.collect_str(&format_args!("…{}", &text[start..]))
+    }
+}

@@ -1,0 +1,210 @@
+// What all charts have in common: marks as few large paths (thousands of points stay light), a frame with axes,
+// and one evaluation that can be pointed at, walked to with the arrow keys, and is marked in every chart at once.
+
+const px = (number) => number.toFixed(1);
+const dot = ([x, y]) => `M${px(x)} ${px(y)}h0`;
+const cross = ([x, y]) => `M${px(x - 3)} ${px(y - 3)}l6 6m-6 0l6 -6`;
+const ring = ([x, y], r = 7) => `M${px(x - r)} ${px(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+const diamond = ([x, y], r = 6) => `M${px(x)} ${px(y - r)}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;
+const polyline = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${px(x)} ${px(y)}`).join("");
+const joined = (indices, mark) => indices.map(mark).join("");
+const dotSize = () => (evaluations.length > 1500 ? 3 : evaluations.length > 400 ? 4 : 5.5);
+
+const charts = [];
+let active = null;
+let pinned = false;
+
+// `draw(root, width)` fills the drawing and returns `{ height, points, trace?, nearest? }`: where each evaluation is
+// (null if it is not there), the path that marks one, and which one is meant by a place.
+function addChart(host, label, draw) {
+  const root = svg("svg", { role: "application", "aria-roledescription": "interactive chart", "aria-label": label, tabindex: 0 });
+  host.append(root);
+  const chart = { host, root, draw, width: 0, view: null, halo: null };
+  charts.push(chart);
+  root.addEventListener("pointermove", (event) => !pinned && point(chart, event));
+  root.addEventListener("pointerleave", () => !pinned && activate(null));
+  root.addEventListener("click", (event) => {
+    pinned = false;
+    point(chart, event);
+    if (active !== null) pin(true);
+  });
+  root.addEventListener("keydown", (event) => walk(chart, event));
+  root.addEventListener("blur", () => !pinned && activate(null));
+  new ResizeObserver(() => host.clientWidth !== chart.width && redraw(chart)).observe(host);
+  return chart;
+}
+
+function redraw(chart) {
+  chart.width = chart.host.clientWidth;
+  if (chart.width === 0) return;
+  const layer = svg("g", { "aria-hidden": "true" });
+  chart.root.replaceChildren(layer);
+  chart.view = chart.draw(layer, chart.width);
+  const { width = chart.width, height } = chart.view;
+  for (const [key, value] of [["viewBox", `0 0 ${width} ${height}`], ["width", width], ["height", height]]) chart.root.setAttribute(key, value);
+  chart.halo = svg("path", { class: "halo" });
+  chart.root.append(chart.halo);
+  trace(chart);
+}
+const redrawAll = () => charts.forEach(redraw);
+
+function trace(chart) {
+  if (!chart.halo) return;
+  const place = active === null ? null : chart.view.points[active];
+  chart.halo.setAttribute("d", !place ? "" : chart.view.trace ? chart.view.trace(active) : ring(place));
+}
+
+function point(chart, event) {
+  if (!chart.view) return;
+  const box = chart.root.getBoundingClientRect();
+  const zoom = box.width / chart.root.viewBox.baseVal.width;
+  const [x, y] = [(event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom];
+  const found = (chart.view.nearest ?? ((px, py) => nearest(chart.view.points, px, py)))(x, y);
+  activate(found, { x: event.pageX, y: event.pageY });
+}
+
+function nearest(points, x, y) {
+  let [found, closest] = [null, 26 ** 2];
+  points.forEach((place, index) => {
+    if (!place) return;
+    const distance = (place[0] - x) ** 2 + (place[1] - y) ** 2;
+    if (distance <= closest) [found, closest] = [index, distance];
+  });
+  return found;
+}
+
+function walk(chart, event) {
+  if (event.key === "Escape") {
+    pin(false);
+    return activate(null);
+  }
+  if (event.key === "Enter" && active !== null) return showInTable(active);
+  const here = chart.view.points.flatMap((place, index) => (place ? [index] : []));
+  const at = active === null ? -1 : here.findIndex((index) => index >= active);
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: here.length - 1 }[event.key];
+  if (next === undefined || here.length === 0) return undefined;
+  event.preventDefault();
+  pinned = false;
+  const index = here[Math.min(Math.max(next, 0), here.length - 1)];
+  const box = chart.root.getBoundingClientRect();
+  const [x, y] = chart.view.points[index];
+  const zoom = box.width / chart.root.viewBox.baseVal.width;
+  activate(index, { x: box.left + x * zoom + window.scrollX, y: box.top + y * zoom + window.scrollY });
+  $("live").textContent = describe(index);
+  return undefined;
+}
+
+function activate(index, place) {
+  active = index;
+  charts.forEach(trace);
+  showTip(place);
+}
+
+function pin(on) {
+  pinned = on;
+  $("tip").classList.toggle("pinned", on);
+  if (on) $("tip").append(html("button", { type: "button", click: () => showInTable(active) }, "Show in the table"));
+}
+
+document.addEventListener("pointerdown", (event) => {
+  if (!pinned || event.target.closest(".chart, .tip")) return;
+  pin(false);
+  activate(null);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || active === null) return;
+  pin(false);
+  activate(null);
+});
+
+const outcome = ({ value, status }) => (value === null ? status : short(value, 8));
+
+function describe(index) {
+  const evaluation = evaluations[index];
+  const point = parameters.map(({ name }, axis) => `${name} ${short(evaluation.x[axis])}`).join(", ");
+  return `Evaluation ${index + 1}, number ${evaluation.id}: ${outcome(evaluation)}; ${point}`;
+}
+
+function showTip(place) {
+  const tip = $("tip");
+  tip.hidden = active === null;
+  tip.classList.remove("pinned");
+  if (active === null) return;
+  const evaluation = evaluations[active];
+  const rows = parameters.slice(0, 8).flatMap(({ name }, axis) => [html("dt", {}, name), html("dd", {}, short(evaluation.x[axis]))]);
+  const more = parameters.length > 8 ? html("p", { class: "note" }, `and ${counted(parameters.length - 8, "more parameter")}`) : null;
+  const title = html("div", {}, html("strong", {}, outcome(evaluation)), ` · evaluation ${active + 1}`);
+  tip.replaceChildren(title, html("dl", {}, ...rows), ...(more ? [more] : []));
+  const { width, height } = tip.getBoundingClientRect();
+  const edge = document.documentElement.clientWidth - 8;
+  const left = place.x + 16 + width > edge + window.scrollX ? place.x - 16 - width : place.x + 16;
+  tip.style.left = `${Math.max(8 + window.scrollX, Math.min(left, edge + window.scrollX - width))}px`;
+  tip.style.top = `${Math.max(window.scrollY + 8, place.y - height - 12)}px`;
+}
+
+// ---- the frame: axes with their ticks, and under the plot a rail for what has no value
+
+function drawFrame(layer, width, { height, x, y, xTitle, yTitle, rail = false, square = false }) {
+  const [top, bottom] = [yTitle ? 26 : 12, height - (xTitle ? 42 : 26) - (rail ? 20 : 0)];
+  const yScale = makeScale(y.low, y.high, y.log, bottom, top);
+  const yTicks = yScale.ticks(Math.max(2, Math.round((bottom - top) / 52)));
+  const left = Math.max(34, 12 + 6.8 * Math.max(...yTicks.map(({ label }) => label.length), rail ? 6 : 0));
+  const right = square ? Math.min(width - 10, left + 12 + bottom - top) : width - 10;
+  const xScale = makeScale(x.low, x.high, x.log, left + 6, right - 6);
+  for (const { at, label } of yTicks) {
+    const level = px(yScale(at));
+    layer.append(svg("line", { class: "gridline", x1: left, x2: right, y1: level, y2: level }));
+    layer.append(svg("text", { x: left - 8, y: level, "text-anchor": "end", dy: "0.35em" }, label));
+  }
+  const foot = bottom + (rail ? 20 : 0);
+  layer.append(svg("line", { class: "axis", x1: left, x2: right, y1: foot, y2: foot }));
+  drawColumns(layer, xScale, foot, { left, right, top: square ? top : foot, whole: x.whole });
+  if (rail) layer.append(svg("text", { x: left - 8, y: bottom + 10, "text-anchor": "end", dy: "0.35em" }, "failed"));
+  if (yTitle) layer.append(svg("text", { x: 0, y: 12 }, yTitle));
+  if (xTitle) layer.append(svg("text", { x: right, y: height - 4, "text-anchor": "end" }, xTitle));
+  return { x: xScale, y: yScale, left, right, top, bottom, railAt: bottom + 10 };
+}
+
+function drawColumns(layer, scale, foot, { left, right, top, whole = false }) {
+  let free = -Infinity;
+  for (const { at, label } of scale.ticks(Math.max(2, Math.round((right - left) / 80)))) {
+    const [place, half] = [scale(at), label.length * 3.4];
+    if (top < foot) layer.append(svg("line", { class: "gridline", x1: px(place), x2: px(place), y1: top, y2: foot }));
+    if (whole && !Number.isInteger(at)) continue;
+    if (place - half < free || place + half > right + 10) continue;
+    free = place + half + 8;
+    layer.append(svg("text", { x: px(place), y: foot + 17, "text-anchor": "middle" }, label));
+  }
+}
+
+function drawRestarts(layer, frame) {
+  for (const { at_evaluation: at, cause } of study.restarts) {
+    const place = px(frame.x(at + 0.5));
+    const line = svg("line", { class: "restart", x1: place, x2: place, y1: frame.top, y2: frame.bottom });
+    line.append(svg("title", {}, `Restart after evaluation ${at}: ${cause}`));
+    layer.append(line);
+  }
+}
+
+// ---- legends
+
+const swatches = {
+  dots: () => svg("path", { class: "dots", d: dot([11, 7]) }),
+  crosses: () => svg("path", { class: "crosses", d: cross([11, 7]) }),
+  best: () => svg("path", { class: "best-line", d: "M1 7h20" }),
+  point: () => svg("path", { class: "best-dot", d: diamond([11, 7]) }),
+  restart: () => svg("line", { class: "restart", x1: 11, x2: 11, y1: 0, y2: 14 }),
+  width: () => svg("path", { class: "width", d: "M1 7h20" }),
+  mean: () => svg("path", { class: "width mean", d: "M1 7h20" }),
+  box: () => svg("rect", { class: "box", x: 4, y: 2, width: 14, height: 10 }),
+  newest: () => svg("path", { class: "newest", d: ring([11, 7], 5) }),
+  line: () => svg("path", { class: "lines failed", d: "M1 7h20" }),
+  ramp: () => svg("g", {}, ...Array.from({ length: RAMP }, (_, k) => svg("path", { class: `dots ramp-${k}`, d: dot([4 + 10 * k, 7]) }))),
+};
+
+function setLegend(id, entries) {
+  $(id).replaceChildren(...entries.filter(Boolean).map(([kind, text]) => {
+    const width = kind === "ramp" ? 10 * RAMP : 22;
+    return html("span", {}, svg("svg", { width, height: 14, "aria-hidden": "true" }, swatches[kind]()), text);
+  }));
+}

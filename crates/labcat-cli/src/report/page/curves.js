@@ -1,0 +1,130 @@
+// The charts along the evaluations and against the value: convergence, each parameter, relevance, half-widths.
+
+const orderRange = () => ({ low: 1, high: Math.max(2, evaluations.length), log: false, whole: true });
+
+function drawConvergence(layer, width) {
+  const height = Math.min(400, Math.max(260, width * 0.42));
+  const frame = drawFrame(layer, width, {
+    height, x: orderRange(), y: valueAxis.range(), rail: failed.length > 0, xTitle: "evaluation, in the order told", yTitle: valueAxis.title(),
+  });
+  drawRestarts(layer, frame);
+  const points = evaluations.map(({ value }, index) => [frame.x(index + 1), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
+  layer.append(
+    svg("path", { class: "dots", style: `--dot:${dotSize()}`, d: joined(succeeded, (index) => dot(points[index])) }),
+    svg("path", { class: "crosses", d: joined(failed, (index) => cross(points[index])) }),
+    svg("path", { class: "best-line", d: bestSoFar(points, frame.x(evaluations.length)) }),
+    svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
+  );
+  return { height, points };
+}
+
+function bestSoFar(points, end) {
+  let best = null;
+  let path = "";
+  for (const index of succeeded) {
+    const { value } = evaluations[index];
+    if (best !== null && (minimises ? value >= best : value <= best)) continue;
+    path += best === null ? `M${px(points[index][0])} ${px(points[index][1])}` : `H${px(points[index][0])}V${px(points[index][1])}`;
+    best = value;
+  }
+  return `${path}H${px(end)}`;
+}
+
+function drawParameter(axis) {
+  const { low, high, scale } = parameters[axis];
+  return (layer, width) => {
+    const height = 220;
+    const frame = drawFrame(layer, width, {
+      height, x: { low, high, log: scale === "log" }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
+    });
+    const points = evaluations.map(({ x, value }) => [frame.x(x[axis]), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
+    const age = (index) => Math.floor((index / evaluations.length) * RAMP);
+    for (let step = 0; step < RAMP; step += 1) {
+      const members = succeeded.filter((index) => age(index) === step);
+      layer.append(svg("path", { class: `dots ramp-${step}`, style: `--dot:${dotSize()}`, d: joined(members, (index) => dot(points[index])) }));
+    }
+    layer.append(
+      svg("path", { class: "crosses", d: joined(failed, (index) => cross(points[index])) }),
+      svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
+    );
+    return { height, points };
+  };
+}
+
+function showParameters() {
+  parameters.forEach(({ name, scale }, axis) => {
+    const host = html("div", { class: "chart" });
+    const caption = html("figcaption", { title: name }, name, scale === "log" ? html("span", {}, " · log scale") : "");
+    $("parameters-charts").append(html("figure", {}, caption, host));
+    addChart(host, `${name} against the value, ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them.`, drawParameter(axis));
+  });
+  setLegend("parameters-legend", [["ramp", "early to late"], ["point", "best"], failed.length && ["crosses", "failed"]]);
+}
+
+function showConvergence() {
+  const label = `Value of ${counted(succeeded.length, "evaluation")} and the best so far, which ends at ${short(evaluations[study.best].value)}. Arrow keys walk through the evaluations.`;
+  addChart($("convergence-chart"), label, drawConvergence);
+  setLegend("convergence-legend", [
+    ["dots", "evaluation"], ["best", "best so far"], failed.length && ["crosses", "failed"], study.restarts.length && ["restart", "restart"],
+  ]);
+  $("value-scale").hidden = !valueAxis.logPossible;
+  if (!valueAxis.positive) $("log-name").textContent = "Log distance to best";
+  for (const choice of document.querySelectorAll("#value-scale input")) {
+    choice.checked = (choice.value === "log") === valueAxis.log;
+    choice.addEventListener("change", () => {
+      valueAxis.log = choice.value === "log";
+      redrawAll();
+    });
+  }
+}
+
+function showRelevance() {
+  const order = parameters.map((_, axis) => axis).sort((a, b) => study.relevance[b] - study.relevance[a]);
+  $("relevance-bars").replaceChildren(...order.map((axis) => {
+    const share = study.relevance[axis];
+    return html("li", {},
+      html("span", { class: "name", title: parameters[axis].name }, parameters[axis].name),
+      html("span", { class: "track", "aria-hidden": "true" }, html("div", { class: "bar", style: `width:${100 * share}%` })),
+      html("span", { class: "share" }, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`));
+  }));
+}
+
+// ---- half-widths of the trust region
+
+function drawWidths(layer, width) {
+  const height = 240;
+  const steps = study.trust_regions;
+  const widths = steps.flatMap(({ half_widths: all }) => all).filter((half) => half > 0);
+  const low = widths.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = widths.reduce((a, b) => Math.max(a, b), 0);
+  const frame = drawFrame(layer, width, { height, x: orderRange(), y: { low: low / 1.2, high: high * 1.2, log: true }, xTitle: "evaluation, in the order told", yTitle: "half-width" });
+  drawRestarts(layer, frame);
+  const floor = (half) => Math.max(half, low);
+  const mean = (all) => Math.exp(all.reduce((sum, half) => sum + Math.log(floor(half)), 0) / all.length);
+  for (let axis = 0; axis < parameters.length; axis += 1) {
+    layer.append(svg("path", { class: "width", d: curve(frame, (step) => floor(step.half_widths[axis])) }));
+  }
+  layer.append(svg("path", { class: "width mean", d: curve(frame, (step) => mean(step.half_widths)) }));
+  const points = evaluations.map(() => null);
+  for (const step of steps) {
+    if (step.at_evaluation < points.length) points[step.at_evaluation] = [frame.x(step.at_evaluation + 1), frame.y(mean(step.half_widths))];
+  }
+  return { height, points };
+}
+
+// A line through the steps, broken at each restart: the region before and the one after have nothing to do with each other.
+function curve(frame, size) {
+  const restarts = study.restarts.map(({ at_evaluation: at }) => at);
+  let [run, next, path] = [-1, 0, ""];
+  for (const step of study.trust_regions) {
+    while (next < restarts.length && restarts[next] <= step.at_evaluation) next += 1;
+    path += `${run === next ? "L" : "M"}${px(frame.x(step.at_evaluation + 1))} ${px(frame.y(size(step)))}`;
+    run = next;
+  }
+  return path;
+}
+
+function showWidths() {
+  addChart($("widths-chart"), `Half-widths of the trust region at ${counted(study.trust_regions.length, "step")}.`, drawWidths);
+  setLegend("widths-legend", [["mean", "geometric mean"], ["width", "each axis"], study.restarts.length && ["restart", "restart"]]);
+}

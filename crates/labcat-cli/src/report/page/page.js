@@ -1,0 +1,123 @@
+// The page as a whole: what the study is, its best point, its failures, and which sections there are to show.
+
+function showAbout() {
+  const aim = minimises ? "minimise" : "maximise";
+  const parts = [`${aim} over ${counted(parameters.length, "parameter")}`, `preset ${study.preset}`, `seed ${study.seed}`, study.created && `begun ${study.created}`];
+  $("about").textContent = parts.filter(Boolean).join(" · ");
+  $("generated").textContent = study.generated ? `on ${study.generated}` : "";
+}
+
+function showBest() {
+  const best = evaluations[study.best];
+  if (!best) {
+    const [title, text] = evaluations.length
+      ? ["No evaluation succeeded yet", "See below what the program said when it failed."]
+      : ["No evaluation yet", "The charts appear here when the first values are told."];
+    $("best-card").append(html("div", {}, html("p", { class: "message" }, title), html("p", { class: "note" }, text)));
+    return;
+  }
+  const point = parameters.map(({ name }, axis) => html("div", {}, html("dt", { title: name }, name), html("dd", { title: String(best.x[axis]) }, short(best.x[axis], 8))));
+  const copy = html("button", { type: "button", id: "copy" }, "Copy the point");
+  copy.addEventListener("click", () => copyPoint(copy, best));
+  $("best-card").append(
+    html("div", {},
+      html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value, evaluation ${study.best + 1} of ${evaluations.length.toLocaleString("en")} (id ${best.id})`),
+      html("p", { class: "value", title: String(best.value) }, short(best.value, 8))),
+    html("div", {}, html("dl", { class: "point" }, ...point), copy),
+  );
+}
+
+async function copyPoint(button, best) {
+  const text = JSON.stringify(Object.fromEntries(parameters.map(({ name }, axis) => [name, best.x[axis]])), null, 2);
+  const done = await copyText(text);
+  button.textContent = done ? "Copied" : "Copying is not allowed here";
+  $("live").textContent = button.textContent;
+  setTimeout(() => (button.textContent = "Copy the point"), 2000);
+}
+
+// Pages opened from a disk may lack the clipboard interface: then the old command.
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = html("textarea", { class: "unseen", readonly: true });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+function showFacts() {
+  const spent = evaluations.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
+  const share = failed.length ? ` (${short((100 * failed.length) / evaluations.length, 2)}%)` : "";
+  const facts = [
+    ["Evaluations", evaluations.length.toLocaleString("en") + (study.budget === null ? "" : ` of ${study.budget.toLocaleString("en")}`)],
+    ["Failures", failed.length.toLocaleString("en") + share],
+    ["Restarts", study.restarts.length.toLocaleString("en")],
+    ["Time in evaluations", duration(spent || null)],
+    ["State", study.stop_reason ? `stopped: ${study.stop_reason}` : evaluations.length ? "can go on" : "not begun"],
+  ];
+  $("facts").replaceChildren(...facts.map(([name, text]) => html("div", {}, html("dt", {}, name), html("dd", {}, text))));
+}
+
+function showRestarts() {
+  $("restarts-list").replaceChildren(...study.restarts.map(({ at_evaluation: at, cause }) => html("li", {}, `after ${counted(at, "evaluation")}: ${cause}`)));
+}
+
+const FAILURES = 25;
+
+function showFailures() {
+  const counts = new Map();
+  failed.forEach((index) => counts.set(evaluations[index].status, (counts.get(evaluations[index].status) ?? 0) + 1));
+  $("failures-summary").textContent = [...counts].map(([status, count]) => `${count.toLocaleString("en")} ${status}`).join(", ");
+  const more = $("failures-more");
+  let shown = 0;
+  const extend = () => {
+    const next = failed.slice(shown, shown + FAILURES);
+    $("failures-list").append(...next.map((index) => failure(index, shown === 0 && index === next[0])));
+    shown += next.length;
+    more.hidden = shown === failed.length;
+    more.textContent = `Show ${Math.min(FAILURES, failed.length - shown)} more of ${(failed.length - shown).toLocaleString("en")}`;
+  };
+  more.addEventListener("click", extend);
+  extend();
+}
+
+function failure(index, open) {
+  const evaluation = evaluations[index];
+  const point = parameters.map(({ name }, axis) => `${trimmed(name, 24)} = ${short(evaluation.x[axis])}`).join(", ");
+  const last = (evaluation.stderr || evaluation.stdout).trimEnd().split("\n").at(-1);
+  const output = outputOf(evaluation);
+  output.prepend(html("p", { class: "where" }, `At ${point}`));
+  const took = evaluation.seconds === null ? "" : ` after ${duration(evaluation.seconds)}`;
+  const said = html("span", { class: "last" }, last ? `: ${trimmed(last, 120)}` : "");
+  return html("details", { open }, html("summary", {}, `${index + 1}. `, html("span", { class: "status" }, evaluation.status), took, said), output);
+}
+
+const SECTIONS = [
+  { id: "convergence", name: "Convergence", when: study.best !== null, show: showConvergence },
+  { id: "relevance", name: "Relevance", when: study.relevance.length > 0, show: showRelevance },
+  { id: "parameters", name: "Parameters", when: study.best !== null, show: showParameters },
+  { id: "parallel", name: "Together", when: evaluations.length > 0 && parameters.length > 1, show: showParallel },
+  { id: "region", name: "Trust region", when: study.trust_regions.length > 0 || study.restarts.length > 0 },
+  { id: "region-map", when: boxes.length > 0, show: showMap },
+  { id: "widths", when: study.trust_regions.length > 0, show: showWidths },
+  { id: "restarts", when: study.restarts.length > 0, show: showRestarts },
+  { id: "failures", name: "Failures", when: failed.length > 0, show: showFailures },
+  { id: "evaluations", name: "Table", when: evaluations.length > 0, show: showTable },
+];
+
+showAbout();
+showBest();
+showFacts();
+for (const { id, name, when, show } of SECTIONS) {
+  $(id).hidden = !when;
+  if (!when) continue;
+  if (name) $("contents").append(html("a", { href: `#${id}` }, name));
+  show?.();
+}
+redrawAll();

@@ -1,0 +1,105 @@
+// The trust region of two parameters as an animation: its rotated box among the points known at each step.
+
+const boxes = study.trust_regions.filter(({ corners }) => corners);
+const TRAIL = 10;
+let step = 0;
+let timer = null;
+
+// The part of the plane to draw: all of it, or a square (in the scaled space) about the box.
+function mapRanges(close) {
+  const plain = [0, 1].map((axis) => makeScale(parameters[axis].low, parameters[axis].high, parameters[axis].scale === "log", 0, 1));
+  const ends = plain.map((scale, axis) => boxes[step].corners.map((corner) => scale(corner[axis])));
+  const spans = ends.map((places) => [Math.min(...places), Math.max(...places)]);
+  const half = close ? Math.min(0.5, 1.1 * Math.max(1e-9, ...spans.map(([least, most]) => most - least))) : 0.5;
+  return plain.map((scale, axis) => {
+    const middle = Math.min(1 - half, Math.max(half, (spans[axis][0] + spans[axis][1]) / 2));
+    return { low: scale.invert(middle - half), high: scale.invert(middle + half), log: parameters[axis].scale === "log" };
+  });
+}
+
+function drawMap(layer, width, close) {
+  const height = Math.min(width, 520);
+  const [horizontal, vertical] = mapRanges(close);
+  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: trimmed(parameters[0].name, 40), yTitle: trimmed(parameters[1].name, 40), square: true });
+  const { left, right, top, bottom } = frame;
+  const id = close ? "close-clip" : "map-clip";
+  const clip = svg("clipPath", { id }, svg("rect", { x: left, y: top - 6, width: right - left, height: bottom - top + 12 }));
+  const plot = svg("g", { "clip-path": `url(#${id})` });
+  layer.append(clip, plot);
+  const known = boxes[step].at_evaluation;
+  const inside = ([x, y]) => x >= left && x <= right && y >= top - 6 && y <= bottom + 6;
+  const places = evaluations.map(({ x }, index) => (index <= known ? [frame.x(x[0]), frame.y(x[1])] : null));
+  for (let grade = 0; grade < RAMP; grade += 1) {
+    const members = succeeded.filter((index) => index < known && gradeOf(index) === grade);
+    plot.append(svg("path", { class: `dots ramp-${grade}`, style: `--dot:${dotSize()}`, d: joined(members, (index) => dot(places[index])) }));
+  }
+  plot.append(svg("path", { class: "crosses", d: joined(failed.filter((index) => index < known), (index) => cross(places[index])) }));
+  drawBoxes(plot, frame);
+  const best = bestAmong(known);
+  if (best !== null) plot.append(svg("path", { class: "best-dot", d: diamond(places[best]) }));
+  if (places[known]) plot.append(svg("path", { class: "newest", d: ring(places[known], 6) }));
+  return { height, points: places.map((place) => (place && inside(place) ? place : null)) };
+}
+
+function drawBoxes(plot, frame) {
+  const outline = ({ corners }) => `${polyline(corners.map(([x, y]) => [frame.x(x), frame.y(y)]))}Z`;
+  const begun = study.restarts.reduce((latest, { at_evaluation: at }) => (at <= boxes[step].at_evaluation ? at : latest), 0);
+  for (let back = Math.min(TRAIL, step); back > 0; back -= 1) {
+    if (boxes[step - back].at_evaluation < begun) continue;
+    plot.append(svg("path", { class: "trail", "stroke-opacity": (0.5 * (1 - back / (TRAIL + 1))).toFixed(2), d: outline(boxes[step - back]) }));
+  }
+  const [x, y] = boxes[step].centre;
+  const [cx, cy] = [frame.x(x), frame.y(y)];
+  plot.append(
+    svg("path", { class: "box", d: outline(boxes[step]) }),
+    svg("path", { class: "centre", d: `M${px(cx - 5)} ${px(cy)}h10M${px(cx)} ${px(cy - 5)}v10` }),
+  );
+}
+
+function bestAmong(known) {
+  const sign = minimises ? 1 : -1;
+  return succeeded.filter((index) => index < known).reduce((best, index) => (best === null || sign * evaluations[index].value < sign * evaluations[best].value ? index : best), null);
+}
+
+function showMap() {
+  const label = `Trust region over ${parameters[0].name} and ${parameters[1].name}, in ${counted(boxes.length, "step")}.`;
+  const maps = [
+    addChart($("map-chart"), label, (layer, width) => drawMap(layer, width, false)),
+    addChart($("close-chart"), `Close up: ${label}`, (layer, width) => drawMap(layer, width, true)),
+  ];
+  const goTo = (next) => {
+    step = Math.min(Math.max(next, 0), boxes.length - 1);
+    const box = boxes[step];
+    $("step").value = step;
+    $("step").setAttribute("aria-valuetext", `step ${step + 1} of ${boxes.length}`);
+    $("step-back").disabled = step === 0;
+    $("step-on").disabled = step === boxes.length - 1;
+    $("step-text").textContent = `Step ${step + 1} of ${boxes.length}, after ${counted(box.at_evaluation, "evaluation")}: half-widths ${box.half_widths.map((half) => short(half, 3)).join(" and ")}`;
+    maps.forEach(redraw);
+  };
+  const pause = () => {
+    clearInterval(timer);
+    timer = null;
+    $("play").textContent = "Play";
+  };
+  const play = () => {
+    if (step === boxes.length - 1) goTo(0);
+    const stride = Math.ceil(boxes.length / 400);
+    timer = setInterval(() => {
+      goTo(step + stride);
+      if (step === boxes.length - 1) pause();
+    }, Math.min(220, Math.max(50, 20000 / boxes.length)));
+    $("play").textContent = "Pause";
+  };
+  const stop = (next) => {
+    pause();
+    goTo(next);
+  };
+  $("step").max = boxes.length - 1;
+  $("step").addEventListener("input", () => stop(Number($("step").value)));
+  $("step-back").addEventListener("click", () => stop(step - 1));
+  $("step-on").addEventListener("click", () => stop(step + 1));
+  $("play").addEventListener("click", () => (timer === null ? play() : pause()));
+  setLegend("map-legend", [["box", "trust region"], ["newest", "next point"], ["point", "best so far"], ["ramp", "worst to best"], failed.length && ["crosses", "failed"]]);
+  goTo(0);
+}

@@ -1,0 +1,226 @@
+//! What a run shows: a live display on a terminal, plain lines elsewhere, JSON events for machines.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use labcat::{Restart, TrialId};
+use serde_json::{Value, json};
+
+use crate::format::{brief, count, number, point};
+use crate::journal::Record;
+use crate::paths::Paths;
+use crate::session::Session;
+use crate::study::{Study, duration};
+
+/// Something that happened, after it has become durable.
+pub(super) enum Event<'a> {
+    Begin { pending: usize, workers: usize },
+    Suggested { id: TrialId, x: &'a [f64] },
+    Evaluated(&'a Told),
+    Restarted(&'a Restart),
+    End { reason: &'a str, paths: &'a Paths },
+}
+
+/// An evaluation that was told.
+pub(super) struct Told {
+    pub(super) id: TrialId,
+    pub(super) x: Vec<f64>,
+    pub(super) record: Record,
+    pub(super) improved: bool,
+}
+
+/// One of three ways to show a run, and what it has shown so far.
+pub(super) struct Display {
+    manner: Manner,
+    default_budget: bool,
+    began: Instant,
+    /// Evaluations told before this run.
+    before: usize,
+    failures: usize,
+}
+
+enum Manner {
+    Live(ProgressBar),
+    Lines,
+    Json,
+}
+
+impl Display {
+    pub(super) fn new(json: bool, study: &Study, session: &Session) -> Display {
+        let manner = match (json, stderr().is_terminal()) {
+            (true, _) => Manner::Json,
+            (false, true) => Manner::Live(bar(&session.name, session.optimizer.config().budget)),
+            (false, false) => Manner::Lines,
+        };
+        Display {
+            manner,
+            default_budget: study.default_budget,
+            began: Instant::now(),
+            before: session.optimizer.n_evaluations(),
+            failures: session.failures(),
+        }
+    }
+
+    pub(super) fn show(&mut self, event: &Event<'_>, session: &Session) {
+        if let Event::Evaluated(told) = event {
+            self.failures += usize::from(told.record.value.is_none());
+        }
+        match &self.manner {
+            Manner::Json => {
+                // A reader that went away does not stop the study.
+                let _ = writeln!(stdout(), "{}", self.json(event, session));
+            }
+            Manner::Lines => {
+                if let Some(line) = self.line(event, session) {
+                    eprintln!("{line}");
+                }
+            }
+            Manner::Live(bar) => {
+                if !matches!(event, Event::Evaluated(told) if told.record.value.is_some()) {
+                    if let Some(line) = self.line(event, session) {
+                        bar.println(line);
+                    }
+                }
+            }
+        }
+        if let (Event::End { reason, paths }, Manner::Lines | Manner::Live(_)) = (event, &self.manner) {
+            let _ = stdout().write_all(self.summary(reason, paths, session).as_bytes());
+        }
+    }
+
+    /// A remark outside the sequence of events.
+    pub(super) fn note(&self, text: &str) {
+        match &self.manner {
+            Manner::Live(bar) => bar.println(text),
+            Manner::Lines | Manner::Json => eprintln!("{text}"),
+        }
+    }
+
+    /// Brings the live display up to date.
+    pub(super) fn tick(&self, session: &Session, running: usize) {
+        let Manner::Live(bar) = &self.manner else { return };
+        let optimizer = &session.optimizer;
+        let best = match optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
+            Some((best, value)) => {
+                format!("best {}  at {}", brief(value, 6), point(&session.identity.names(), &best.x, 5))
+            }
+            None => "no value yet".to_owned(),
+        };
+        let mut facts = vec![format!("{running} running"), format!("{} failed", self.failures)];
+        facts.push(count(optimizer.restarts().len(), "restart"));
+        facts.extend(self.left(session).map(|left| format!("{} left", duration::show(left))));
+        bar.set_position(optimizer.n_evaluations() as u64);
+        bar.set_message(format!("{best}\n{}", facts.join(" · ")));
+    }
+
+    /// Takes the live display away.
+    pub(super) fn close(&self) {
+        if let Manner::Live(bar) = &self.manner {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// The time the rest of the budget will take at the pace so far.
+    fn left(&self, session: &Session) -> Option<Duration> {
+        let told = session.optimizer.n_evaluations();
+        let done = told.checked_sub(self.before).filter(|done| *done > 0)?;
+        let rest = session.optimizer.config().budget?.saturating_sub(told);
+        Some(self.began.elapsed().mul_f64(rest as f64 / done as f64))
+    }
+
+    fn line(&self, event: &Event<'_>, session: &Session) -> Option<String> {
+        let names = session.identity.names();
+        Some(match event {
+            Event::Begin { pending, workers } => self.beginning(*pending, *workers, session),
+            Event::Suggested { .. } | Event::End { .. } => return None,
+            Event::Evaluated(Told { id, x, record, improved }) => match record.value {
+                Some(value) => {
+                    let mark = if *improved { "  best so far" } else { "" };
+                    format!("{id}: {} at {}{mark}", brief(value, 6), point(&names, x, 5))
+                }
+                None => {
+                    let why = record.message.as_deref().unwrap_or("no value");
+                    format!("{id}: failed at {}: {why}", point(&names, x, 5))
+                }
+            },
+            Event::Restarted(restart) => {
+                format!("restart after {}: {}", count(restart.at_evaluation, "evaluation"), restart.cause)
+            }
+        })
+    }
+
+    fn beginning(&self, pending: usize, workers: usize, session: &Session) -> String {
+        let mut text = match self.before {
+            0 => format!("{}: starting", session.name),
+            n => format!("{}: resuming after {}", session.name, count(n, "evaluation")),
+        };
+        if pending > 0 {
+            text += &format!(", {} to be run again", count(pending, "pending suggestion"));
+        }
+        if let Some(budget) = session.optimizer.config().budget {
+            text += &format!(", budget {budget}");
+            if self.default_budget {
+                text += " (200 per parameter, as the study names no limit)";
+            }
+        }
+        text + &format!(", {}", count(workers, "worker"))
+    }
+
+    fn summary(&self, reason: &str, paths: &Paths, session: &Session) -> String {
+        let optimizer = &session.optimizer;
+        let mut text = format!(
+            "stopped by {reason} after {} ({} failed, {}), {} in this run\n",
+            count(optimizer.n_evaluations(), "evaluation"),
+            self.failures,
+            count(optimizer.restarts().len(), "restart"),
+            duration::show(self.began.elapsed()),
+        );
+        if let Some(best) = optimizer.best() {
+            let value = best.outcome.value().map(number).unwrap_or_default();
+            text += &format!("best value {value} (evaluation {})\n", best.id);
+            for (name, x) in session.identity.names().iter().zip(&best.x) {
+                text += &format!("  {name} = {}\n", number(*x));
+            }
+        }
+        text + &format!("a page about it: labcat report {}\n", paths.study.display())
+    }
+
+    fn json(&self, event: &Event<'_>, session: &Session) -> Value {
+        let optimizer = &session.optimizer;
+        match event {
+            Event::Begin { pending, workers } => json!({
+                "event": "begin", "study": session.name, "evaluations": self.before, "pending": pending,
+                "budget": optimizer.config().budget, "workers": workers,
+            }),
+            Event::Suggested { id, x } => json!({"event": "suggestion", "id": id.0, "x": session.by_name(x)}),
+            Event::Evaluated(Told { id, x, record, improved }) => json!({
+                "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value,
+                "status": record.status, "message": record.message, "seconds": record.seconds, "best": improved,
+            }),
+            Event::Restarted(restart) => json!({
+                "event": "restart", "at_evaluation": restart.at_evaluation, "cause": restart.cause,
+            }),
+            Event::End { reason, .. } => json!({
+                "event": "end", "stop": reason, "evaluations": optimizer.n_evaluations(), "failures": self.failures,
+                "restarts": optimizer.restarts().len(), "seconds": self.began.elapsed().as_secs_f64(),
+                "value": optimizer.best().and_then(|best| best.outcome.value()),
+                "x": optimizer.best().map(|best| session.by_name(&best.x)),
+            }),
+        }
+    }
+}
+
+fn bar(name: &str, budget: Option<usize>) -> ProgressBar {
+    let (bar, counts) = match budget {
+        Some(budget) => (ProgressBar::new(budget as u64), "{bar:32.cyan/blue} {pos}/{len}"),
+        None => (ProgressBar::new_spinner(), "{spinner} {pos} evaluations"),
+    };
+    let name = name.replace(['{', '}'], "");
+    // The template is ours but for the name; if indicatif refuses it, its own default does.
+    if let Ok(style) = ProgressStyle::with_template(&format!("{name}  {counts}  {{elapsed_precise}}\n{{msg}}")) {
+        bar.set_style(style.progress_chars("━╸─"));
+    }
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}

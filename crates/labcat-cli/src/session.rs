@@ -1,0 +1,192 @@
+//! A study that is being changed: its optimizer, its journal, and the lock that keeps others out.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::time::Duration;
+
+use labcat::{AskError, Evaluation, Optimizer, Outcome, Suggestion, TellError, TrialId};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::journal::{Change, Journal, Lock, Record};
+use crate::paths::Paths;
+use crate::step::Step;
+use crate::study::{Identity, Study};
+
+/// How long a short command waits for another one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The only way to change a study. Changes become durable, all together, with [`Session::commit`].
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) name: String,
+    pub(crate) identity: Identity,
+    pub(crate) optimizer: Optimizer,
+    journal: Journal,
+    changes: Vec<Change>,
+    _lock: Lock,
+}
+
+impl Session {
+    /// Opens a study by its file or its journal, and begins it if it has not begun.
+    pub(crate) fn open(paths: &Paths, purpose: &str) -> Result<Session, Failure> {
+        match paths.study_file()? {
+            Some(file) => Session::open_with(paths, &Study::load(file)?, purpose, PATIENCE),
+            None => {
+                let lock = Lock::take(&paths.lock, purpose, PATIENCE)?;
+                let journal = Journal::open_or_create(&paths.journal)?;
+                let identity = journal.identity()?.ok_or_else(|| paths.not_begun())?;
+                Session::resume(journal, identity, lock)
+            }
+        }
+    }
+
+    /// Opens the journal of a study, and begins it if it has not begun.
+    pub(crate) fn open_with(
+        paths: &Paths,
+        study: &Study,
+        purpose: &str,
+        patience: Duration,
+    ) -> Result<Session, Failure> {
+        let lock = Lock::take(&paths.lock, purpose, patience)?;
+        let journal = Journal::open_or_create(&paths.journal)?;
+        match journal.identity()? {
+            None => Session::begin(journal, study, lock),
+            Some(stored) => {
+                if let Some(difference) = study.identity().difference(&stored) {
+                    return Err(changed(&paths.study, &difference));
+                }
+                let mut session = Session::resume(journal, stored, lock)?;
+                session.name.clone_from(&study.name);
+                session
+                    .optimizer
+                    .set_stopping(study.config.budget, study.config.target, study.config.tolerance)
+                    .map_err(labcat::Error::from)?;
+                Ok(session)
+            }
+        }
+    }
+
+    fn begin(mut journal: Journal, study: &Study, lock: Lock) -> Result<Session, Failure> {
+        let mut optimizer = Optimizer::new(study.domain.clone(), study.config.clone())?;
+        if let Some(start) = &study.start {
+            optimizer.enqueue(start).map_err(labcat::Error::from)?;
+        }
+        let identity = study.identity();
+        journal.begin(&study.name, &identity, &optimizer.snapshot())?;
+        Ok(Session { name: study.name.clone(), identity, optimizer, journal, changes: Vec::new(), _lock: lock })
+    }
+
+    fn resume(journal: Journal, identity: Identity, lock: Lock) -> Result<Session, Failure> {
+        let optimizer = journal.optimizer()?;
+        Ok(Session { name: journal.name()?, identity, optimizer, journal, changes: Vec::new(), _lock: lock })
+    }
+
+    /// The next suggestion.
+    pub(crate) fn ask(&mut self) -> Result<Suggestion, AskError> {
+        let suggestion = self.optimizer.ask()?;
+        self.changes.push(Change::Asked { id: suggestion.id.0, x: suggestion.x.clone() });
+        if let Some(step) = Step::newest(&self.optimizer) {
+            self.changes
+                .push(Change::Step { at_evaluation: self.optimizer.n_evaluations(), region: json!(step).to_string() });
+        }
+        Ok(suggestion)
+    }
+
+    /// The result of a suggestion.
+    pub(crate) fn tell(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
+        let told = match result.value {
+            Some(value) => self.optimizer.tell(id, value),
+            None => self.optimizer.fail(id),
+        };
+        told.map_err(|error| self.refused(error))?;
+        self.record(result);
+        Ok(())
+    }
+
+    /// A point that was never asked for, with its result.
+    pub(crate) fn tell_point(&mut self, x: &[f64], result: Record) -> Result<TrialId, Failure> {
+        let told = match result.value {
+            Some(value) => self.optimizer.tell_point(x, value),
+            None => self.optimizer.fail_point(x),
+        };
+        let id = told.map_err(|error| self.refused(error))?;
+        self.record(result);
+        Ok(id)
+    }
+
+    /// Writes down the evaluation that was just told.
+    fn record(&mut self, result: Record) {
+        if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {
+            self.changes.push(Change::Told { id: id.0, x: x.clone(), run: *run, result });
+        }
+    }
+
+    /// A failed attempt at a suggestion that stays pending.
+    pub(crate) fn attempted(&mut self, id: TrialId, result: Record) {
+        self.changes.push(Change::Attempted { id: id.0, result });
+    }
+
+    /// Withdraws a pending suggestion.
+    pub(crate) fn cancel(&mut self, id: TrialId) -> Result<(), Failure> {
+        self.optimizer.cancel(id).map_err(|error| self.refused(error))?;
+        self.changes.push(Change::Cancelled { id: id.0 });
+        Ok(())
+    }
+
+    /// Replaces a told value; gives the one it had.
+    pub(crate) fn correct(&mut self, id: TrialId, value: f64) -> Result<Option<f64>, Failure> {
+        let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
+        let was = told.and_then(|evaluation| evaluation.outcome.value());
+        self.optimizer.revise(id, value).map_err(|error| self.refused(error))?;
+        self.changes.push(Change::Corrected { id: id.0, was, became: value });
+        Ok(was)
+    }
+
+    /// Makes all changes durable in one transaction.
+    pub(crate) fn commit(&mut self) -> Result<(), Failure> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        self.journal.commit(&self.changes, &self.optimizer.snapshot())?;
+        self.changes.clear();
+        Ok(())
+    }
+
+    /// The suggestions that are outstanding, oldest first.
+    pub(crate) fn pending(&self) -> VecDeque<Suggestion> {
+        let mut pending: Vec<Suggestion> =
+            self.optimizer.pending().map(|(id, x)| Suggestion { id, x: x.to_vec() }).collect();
+        pending.sort_by_key(|suggestion| suggestion.id);
+        pending.into()
+    }
+
+    /// How many evaluations failed.
+    pub(crate) fn failures(&self) -> usize {
+        self.optimizer.evaluations().iter().filter(|evaluation| evaluation.outcome == Outcome::Failed).count()
+    }
+
+    /// A point as a JSON object.
+    pub(crate) fn by_name(&self, x: &[f64]) -> Map<String, Value> {
+        self.identity.by_name(x)
+    }
+
+    fn refused(&self, error: TellError) -> Failure {
+        let pending: Vec<String> = self.optimizer.pending().map(|(id, _)| id.to_string()).collect();
+        let outstanding = match pending.is_empty() {
+            true => "nothing is outstanding".to_owned(),
+            false => format!("outstanding: {}", pending.join(", ")),
+        };
+        Failure::usage(format!("{error} ({outstanding})"))
+    }
+}
+
+/// An edited study that is another one.
+pub(crate) fn changed(study: &Path, difference: &str) -> Failure {
+    let study = study.display();
+    Failure::usage(format!(
+        "{study} no longer describes the study that was begun: {difference}. Write it back as it was; or keep the edited \
+         file under a new name, which begins a new study, and take over what was measured with `labcat export` and \
+         `labcat import`. Budget, target, workers, timeout and command may be edited at any time"
+    ))
+}

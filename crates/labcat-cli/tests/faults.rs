@@ -1,0 +1,295 @@
+//! Disks that are full, directories that cannot be written, programs that misbehave: a clear line each, and the study
+//! is intact.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Dir, LABCAT, built_in, is_alive, output, pending, shell, study, wait_for};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+#[test]
+fn a_full_disk_ends_the_run_and_loses_nothing_that_was_told() {
+    let text = study("budget = 40", &shell("yes 0123456789 | head -c 30000; echo; echo {x}"));
+    let whole = Dir::new("disk-whole");
+    whole.write("s.toml", &text);
+    whole.labcat(&["run", "s.toml"]).expect(0);
+
+    let dir = Dir::new("disk-full");
+    dir.write("s.toml", &text);
+    let limited = || {
+        let script = format!("ulimit -f 400; exec {LABCAT} run s.toml");
+        output(Command::new("bash").args(["-c", &script]).current_dir(dir.path("")))
+    };
+    limited().expect(1).says("the disk is full or a file-size limit is reached").says("s.db");
+    let told = dir.told("s.db");
+    assert!(!told.is_empty() && told.len() < 40, "{} were told before the disk was full", told.len());
+    limited().expect(1);
+    assert!(dir.told("s.db").starts_with(&told));
+    dir.labcat(&["status", "s.toml"]).expect(0);
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    assert_eq!(dir.told("s.db"), whole.told("s.db"), "with room again it ends like an uninterrupted run");
+}
+
+/// A copy of the program that every user may run, and a command that runs it without the rights of root.
+fn without_privileges(dir: &Dir) -> Command {
+    if !geteuid().is_root() {
+        return Command::new(LABCAT);
+    }
+    let program = std::env::temp_dir().join(format!("labcat-test-{}", std::process::id()));
+    fs::create_dir_all(&program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::copy(LABCAT, program.join("labcat")).unwrap();
+    let study: PathBuf = program.join("study");
+    let _ = fs::remove_dir_all(&study);
+    fs::create_dir(&study).unwrap();
+    for file in ["s.toml", "s.db"] {
+        if dir.path(file).exists() {
+            fs::copy(dir.path(file), study.join(file)).unwrap();
+        }
+    }
+    fs::set_permissions(&study, fs::Permissions::from_mode(0o555)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program.join("labcat")).current_dir(study);
+    command
+}
+
+#[test]
+fn a_read_only_directory_is_named_and_can_still_be_looked_at() {
+    let dir = Dir::new("read-only");
+    dir.write("s.toml", &study("budget = 5", &built_in("sphere")));
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
+    let run = |args: &[&str]| output(without_privileges(&dir).args(args).current_dir(current(&dir)));
+    run(&["run", "s.toml"]).expect(1).says("s.db-lock").says("directory that can be written");
+    run(&["ask", "s.toml"]).expect(1).says("directory that can be written");
+
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    fs::remove_file(dir.path("s.db-lock")).unwrap();
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
+    assert!(run(&["best", "s.toml"]).expect(0).stdout.starts_with("value "));
+    assert_eq!(run(&["export", "s.toml"]).expect(0).stdout.lines().count(), 6);
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Where `without_privileges` has put the study.
+fn current(dir: &Dir) -> PathBuf {
+    match geteuid().is_root() {
+        true => std::env::temp_dir().join(format!("labcat-test-{}", std::process::id())).join("study"),
+        false => dir.path(""),
+    }
+}
+
+#[test]
+fn a_missing_program_ends_the_run_and_nothing_is_spent() {
+    let dir = Dir::new("missing");
+    dir.write("s.toml", &study("budget = 5", "command = [\"no-such-program\", \"{x}\"]"));
+    dir.labcat(&["run", "s.toml"]).expect(1).says("cannot start `no-such-program`: there is no such program");
+    assert!(dir.told("s.db").is_empty());
+    assert_eq!(pending(&dir.path("s.db")), 1);
+    dir.labcat(&["check", "s.toml"]).expect(2).says("s.toml:14: `command`: there is no program `no-such-program`");
+
+    dir.write("not-executable", "1");
+    dir.write("s.toml", &study("budget = 5", "command = [\"./not-executable\"]"));
+    dir.labcat(&["run", "s.toml"]).expect(1).says("it is not executable");
+
+    dir.write("s.toml", &study("budget = 5", &built_in("sphere")));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    assert_eq!(dir.told("s.db").len(), 5, "with the program in place the study goes on");
+}
+
+/// Runs a study of two evaluations whose command fails; gives the reasons that the journal has.
+fn reasons(name: &str, objective: &str) -> String {
+    let dir = Dir::new(name);
+    dir.write("s.toml", &study("budget = 2", objective));
+    dir.labcat(&["run", "s.toml"]).expect(1).says("every evaluation failed");
+    let told = dir.told("s.db");
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().all(|told| told.value.is_none()));
+    dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone()
+}
+
+#[test]
+fn programs_that_give_no_value_fail_with_a_reason() {
+    for (name, script, reason) in [
+        ("nothing", "true", "printed no value"),
+        ("blank", "echo; echo '  '", "printed no value"),
+        (
+            "garbage",
+            "echo 3; echo the answer is 42",
+            "the last line of its output, `the answer is 42`, is neither a number",
+        ),
+        ("binary", "head -c 1000 /dev/urandom; echo; echo x", "is neither a number"),
+        ("nan", "echo nan", "`nan`, is not a finite number"),
+        ("object", "echo '{\"loss\": 3}'", "has no \"value\""),
+        ("crash", "echo 1; echo oh no >&2; exit 3", "exit status 3"),
+        ("signal", "echo 1; kill -SEGV $$", "killed by signal 11"),
+    ] {
+        let status = reasons(&format!("fails-{name}"), &shell(&script.replace('{', "{{").replace('}', "}}")));
+        assert!(status.contains(reason), "{name}: {status}");
+        assert_eq!(status.contains("| oh no"), name == "crash", "{status}");
+    }
+}
+
+/// The process whose number is in the file is gone at once, but for the time that the system needs to bury it.
+#[track_caller]
+fn wait_for_end(dir: &Dir, file: &str) {
+    let process = dir.read(file).trim().parse().unwrap();
+    wait_for("the end of a process", || !is_alive(process));
+}
+
+#[test]
+fn a_program_that_hangs_is_ended_with_everything_it_started() {
+    let dir = Dir::new("hang");
+    // The grandchild ignores the polite signal and holds the output open.
+    let script = "(trap '' TERM; echo $$ > shell; exec sleep 600) & echo $! > child; wait";
+    dir.write("s.toml", &study("budget = 1", &format!("{}\ntimeout = \"300ms\"", shell(script))));
+    let began = Instant::now();
+    dir.labcat(&["run", "s.toml"]).expect(1);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    wait_for_end(&dir, "child");
+    assert_eq!(dir.told("s.db")[0].status, "timeout");
+    assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("did not end within its timeout of 300ms"));
+}
+
+#[test]
+fn what_a_program_leaves_running_is_ended_and_its_value_counts() {
+    let dir = Dir::new("left-running");
+    dir.write("s.toml", &study("budget = 1", &shell("sleep 600 & echo $! > child; echo 4.5")));
+    let began = Instant::now();
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    wait_for_end(&dir, "child");
+    assert_eq!(dir.told("s.db")[0].value, Some(4.5_f64.to_bits()));
+}
+
+#[test]
+fn a_gigabyte_of_output_is_survived_in_bounded_memory() {
+    let dir = Dir::new("flood");
+    let script = "echo first; head -c 1000000000 /dev/zero; echo; echo noise >&2; echo 2.5";
+    dir.write("s.toml", &study("budget = 1", &shell(script)));
+    let mut run = dir.command(&["run", "s.toml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut peak = 0;
+    while run.try_wait().unwrap().is_none() {
+        peak = peak.max(peak_memory(run.id()));
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(run.wait().unwrap().success());
+    println!("peak memory {peak} KiB");
+    assert!(peak > 0 && peak < 64 * 1024, "{peak} KiB");
+    assert_eq!(dir.told("s.db")[0].value, Some(2.5_f64.to_bits()));
+    let shown = dir.labcat(&["status", "s.toml", "0"]).expect(0).stdout.clone();
+    assert!(shown.contains("first") && shown.contains("bytes left out") && shown.contains("noise"));
+    assert!(fs::metadata(dir.path("s.db")).unwrap().len() < 1_000_000);
+}
+
+/// The most memory a process has had, in KiB.
+fn peak_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn a_second_run_is_refused_while_the_first_lives_and_works_after_it_was_killed() {
+    let dir = Dir::new("second");
+    dir.write("s.toml", &study("budget = 2", &shell("echo $$ > started; exec sleep 600")));
+    let mut first = dir.command(&["run", "s.toml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the first evaluation", || fs::read_to_string(dir.path("started")).is_ok_and(|text| text.ends_with('\n')));
+    let holder = format!("the study is in use by labcat run (process {})", first.id());
+    dir.labcat(&["run", "s.toml"]).expect(1).says(&holder);
+    dir.labcat(&["ask", "s.toml"]).expect(1).says(&holder);
+    assert!(dir.labcat(&["status", "s.toml"]).expect(0).stdout.contains("1 outstanding"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The killed run could not end its command.
+    let orphan: i32 = dir.read("started").trim().parse().unwrap();
+    kill_process(Pid::from_raw(orphan).unwrap(), Signal::KILL).unwrap();
+    dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    assert_eq!(dir.told("s.db").len(), 2);
+}
+
+#[test]
+fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
+    let text = |script: &str| study("budget = 12\nworkers = 1", &shell(script));
+    let whole = Dir::new("interrupt-whole");
+    whole.write("s.toml", &text("echo {x}"));
+    whole.labcat(&["run", "s.toml"]).expect(0);
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let dir = Dir::new("interrupt");
+        dir.write("s.toml", &text("echo $$ > shell; [ {id} -lt 5 ] || sleep 600; echo {x}"));
+        let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for("five evaluations", || dir.path("s.db").exists() && common::told(&dir.path("s.db")).len() == 5);
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        let ended = run.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130));
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(said.contains("`labcat run s.toml` resumes the study"), "{said}");
+        wait_for_end(&dir, "shell");
+        dir.write("s.toml", &text("echo {x}"));
+        dir.labcat(&["run", "s.toml"]).expect(0);
+        assert_eq!(dir.told("s.db"), whole.told("s.db"));
+    }
+}
+
+#[test]
+fn failures_are_retried_penalised_or_stop_the_run() {
+    let dir = Dir::new("retries");
+    let flaky = shell("n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $((n % 3)) = 2 ] && echo {x}");
+    dir.write("s.toml", &study("budget = 4", &format!("{flaky}\nretries = 2")));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    assert!(dir.told("s.db").iter().all(|told| told.status == "ok"));
+    assert_eq!(dir.read("n").trim(), "12");
+    assert!(dir.labcat(&["status", "s.toml", "0"]).stdout.contains("attempts: 3"));
+
+    let dir = Dir::new("stop");
+    let picky = shell("[ {id} != 3 ] && echo {x}");
+    dir.write("s.toml", &study("budget = 8", &format!("{picky}\non_failure = \"stop\"")));
+    dir.labcat(&["run", "s.toml"])
+        .expect(1)
+        .says("evaluation 3 failed and the study says on_failure = \"stop\": exit status 1");
+    assert_eq!((dir.told("s.db").len(), pending(&dir.path("s.db"))), (3, 1));
+    assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("last attempt: exit status 1"));
+    dir.write("s.toml", &study("budget = 8", &shell("echo {x}")));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    let ids: Vec<i64> = dir.told("s.db").iter().map(|told| told.id).collect();
+    assert_eq!(ids, [0, 1, 2, 3, 4, 5, 6, 7], "the failed one was tried again");
+
+    let dir = Dir::new("penalise");
+    dir.write("s.toml", &study("budget = 8", &picky));
+    dir.labcat(&["run", "s.toml"]).expect(0).says("3: failed");
+    let failed: Vec<bool> = dir.told("s.db").iter().map(|told| told.value.is_none()).collect();
+    assert_eq!(failed, [false, false, false, true, false, false, false, false]);
+}
+
+#[test]
+fn a_time_limit_starts_nothing_new_and_finishes_what_runs() {
+    let dir = Dir::new("time-limit");
+    dir.write("s.toml", &study("time_limit = \"400ms\"", &shell("sleep 0.15; echo {x}")));
+    let ended = dir.labcat(&["run", "s.toml"]);
+    assert!(ended.expect(0).stdout.starts_with("stopped by time_limit after "));
+    let told = dir.told("s.db").len();
+    assert!((1..=3).contains(&told), "{told}");
+    assert!(pending(&dir.path("s.db")) <= 1);
+}
+
+#[test]
+fn a_database_of_something_else_is_left_alone() {
+    let dir = Dir::new("foreign");
+    dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
+    rusqlite::Connection::open(dir.path("s.db")).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of something else");
+    dir.labcat(&["status", "s.toml"]).expect(2);
+    let dir = Dir::new("no-database");
+    dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
+    dir.write("s.db", &"not a database at all, but long enough to look like a file of its own\n".repeat(100));
+    dir.labcat(&["run", "s.toml"]).expect(1).says("it is not a journal of labcat, or it is damaged");
+    assert!(dir.read("s.db").starts_with("not a database"));
+}

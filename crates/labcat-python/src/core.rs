@@ -1,0 +1,245 @@
+//! The class `Core`: the core's `Optimizer` behind a lock.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use labcat::{Config, Domain, Evaluation, Optimizer, Outcome, Parameter, Preset, Scale, TrialId};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::errors;
+
+/// A parameter as Python passes it: name, low, high, scale.
+pub(crate) type Named = (String, f64, f64, String);
+/// A suggestion or a pending trial: id, point.
+type Suggested = (u64, Vec<f64>);
+/// An evaluation: id, point, value (NaN: failed), number of the local run.
+type Told = (u64, Vec<f64>, f64, usize);
+/// The trust region: centre, half-axes.
+type Region = (Vec<f64>, Vec<Vec<f64>>);
+
+/// Checks parameters given from Python.
+pub(crate) fn domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<Domain> {
+    let parameters = parameters
+        .into_iter()
+        .map(|(name, low, high, scale)| {
+            let scale = match scale.as_str() {
+                "linear" => Scale::Linear,
+                "log" => Scale::Log,
+                other => {
+                    let message = format!("the scale of {name} is {other:?}; allowed: \"linear\", \"log\"");
+                    return Err(errors::invalid(py, message));
+                }
+            };
+            Ok(Parameter { name, low, high, scale })
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    Domain::from_parameters(parameters).map_err(|e| errors::invalid(py, e))
+}
+
+/// Runs `f` of the core while other Python threads run; a panic becomes an exception.
+fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(f)).map_err(|panic| text_of(panic.as_ref())))
+        .map_err(|message| errors::internal(py, &message))
+}
+
+/// The optimizer of the core. Every method lets other Python threads run while it waits for the lock and computes;
+/// nothing of Python is touched while the lock is held.
+#[pyclass(frozen, module = "labcat._labcat")]
+pub(crate) struct Core {
+    optimizer: Mutex<Optimizer>,
+}
+
+impl From<Optimizer> for Core {
+    fn from(optimizer: Optimizer) -> Core {
+        Core { optimizer: Mutex::new(optimizer) }
+    }
+}
+
+impl Core {
+    /// Runs `f` on the optimizer. After a panic its state is unknown, and it refuses all further calls.
+    fn with<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut Optimizer) -> T + Send) -> PyResult<T> {
+        let refused = "an earlier call failed; this optimizer can no longer be used";
+        detached(py, || match self.optimizer.lock() {
+            Ok(mut optimizer) => Ok(f(&mut optimizer)),
+            Err(_) => Err(refused),
+        })?
+        .map_err(|message| errors::internal(py, message))
+    }
+
+    /// `with`, for what the core may refuse because of an id or a point.
+    fn tell_with<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Optimizer) -> Result<T, labcat::TellError> + Send,
+    ) -> PyResult<T> {
+        self.with(py, f)?.map_err(|e| errors::tell(py, &e))
+    }
+}
+
+/// What a panic said.
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (_, Some(text)) => text.clone(),
+        _ => "panic".to_owned(),
+    }
+}
+
+fn told(evaluation: &Evaluation) -> Told {
+    let value = match evaluation.outcome {
+        Outcome::Value(value) => value,
+        Outcome::Failed => f64::NAN,
+    };
+    (evaluation.id.0, evaluation.x.clone(), value, evaluation.run)
+}
+
+/// Plain data of the core as JSON; Python reads it with `json`.
+fn as_json<T: Serialize>(py: Python<'_>, data: &T) -> PyResult<String> {
+    serde_json::to_string(data).map_err(|e| errors::internal(py, &e.to_string()))
+}
+
+#[pymethods]
+impl Core {
+    #[new]
+    fn new(py: Python<'_>, parameters: Vec<Named>, preset: &str, switches: Vec<(String, String)>) -> PyResult<Core> {
+        let domain = domain(py, parameters)?;
+        let preset: Preset = preset.parse().map_err(|e| errors::invalid(py, e))?;
+        let mut config = Config::new(preset);
+        for (name, value) in &switches {
+            config.set(name, value).map_err(|e| errors::invalid(py, e))?;
+        }
+        let optimizer = detached(py, || Optimizer::new(domain, config))?.map_err(|e| errors::invalid(py, e))?;
+        Ok(Core::from(optimizer))
+    }
+
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Core> {
+        let optimizer = detached(py, || Optimizer::from_json(text))?.map_err(|e| errors::invalid(py, e))?;
+        Ok(Core::from(optimizer))
+    }
+
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |o| o.to_json())
+    }
+
+    fn ask(&self, py: Python<'_>) -> PyResult<Suggested> {
+        let suggestion = self.with(py, Optimizer::ask)?.map_err(|e| errors::ask(py, &e))?;
+        Ok((suggestion.id.0, suggestion.x))
+    }
+
+    fn ask_many(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Suggested>> {
+        let suggestions = self.with(py, |o| o.ask_many(n))?.map_err(|e| errors::ask(py, &e))?;
+        Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
+    }
+
+    fn tell(&self, py: Python<'_>, id: u64, value: f64) -> PyResult<()> {
+        self.tell_with(py, |o| o.tell(TrialId(id), value))
+    }
+
+    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, value: f64) -> PyResult<u64> {
+        self.tell_with(py, |o| o.tell_point(&x, value)).map(|id| id.0)
+    }
+
+    fn fail(&self, py: Python<'_>, id: u64) -> PyResult<()> {
+        self.tell_with(py, |o| o.fail(TrialId(id)))
+    }
+
+    fn fail_point(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<u64> {
+        self.tell_with(py, |o| o.fail_point(&x)).map(|id| id.0)
+    }
+
+    fn cancel(&self, py: Python<'_>, id: u64) -> PyResult<()> {
+        self.tell_with(py, |o| o.cancel(TrialId(id)))
+    }
+
+    fn revise(&self, py: Python<'_>, id: u64, value: f64) -> PyResult<()> {
+        self.tell_with(py, |o| o.revise(TrialId(id), value))
+    }
+
+    fn enqueue(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
+        self.with(py, |o| o.enqueue(&x))?.map_err(|e| errors::invalid(py, e))
+    }
+
+    fn best(&self, py: Python<'_>) -> PyResult<Option<Told>> {
+        self.with(py, |o| o.best().map(told))
+    }
+
+    fn evaluations(&self, py: Python<'_>) -> PyResult<Vec<Told>> {
+        self.with(py, |o| o.evaluations().iter().map(told).collect())
+    }
+
+    fn pending(&self, py: Python<'_>) -> PyResult<Vec<Suggested>> {
+        self.with(py, |o| o.pending().map(|(id, x)| (id.0, x.to_vec())).collect())
+    }
+
+    fn n_evaluations(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |o| o.n_evaluations())
+    }
+
+    fn restarts(&self, py: Python<'_>) -> PyResult<Vec<(usize, String)>> {
+        self.with(py, |o| o.restarts().iter().map(|r| (r.at_evaluation, r.cause.to_string())).collect())
+    }
+
+    fn stop_reason(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.with(py, |o| o.stop_reason().map(|r| r.to_string()))
+    }
+
+    /// Mean and standard deviation at each point; `None` while there is no model.
+    fn predict(&self, py: Python<'_>, points: Vec<Vec<f64>>) -> PyResult<Option<Vec<(f64, f64)>>> {
+        let predictions = self
+            .with(py, |o| {
+                let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+                o.predict_many(&points)
+            })?
+            .map_err(|e| errors::invalid(py, e))?;
+        Ok(predictions.map(|all| all.iter().map(|p| (p.mean, p.std)).collect()))
+    }
+
+    fn relevance(&self, py: Python<'_>) -> PyResult<Option<Vec<f64>>> {
+        self.with(py, |o| o.relevance())
+    }
+
+    fn trust_region(&self, py: Python<'_>) -> PyResult<Option<Region>> {
+        self.with(py, |o| o.trust_region().map(|r| (r.centre, r.half_axes)))
+    }
+
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let report = self.with(py, |o| o.report().cloned())?;
+        as_json(py, &report)
+    }
+
+    /// Changes some of the stopping switches.
+    fn set_stopping(&self, py: Python<'_>, switches: Vec<(String, String)>) -> PyResult<()> {
+        self.with(py, |o| {
+            let mut config = o.config().clone();
+            for (name, value) in &switches {
+                config.set(name, value)?;
+            }
+            o.set_stopping(config.budget, config.target, config.tolerance)
+        })?
+        .map_err(|e: labcat::ConfigError| errors::invalid(py, e))
+    }
+
+    fn config(&self, py: Python<'_>) -> PyResult<String> {
+        let config = self.with(py, |o| o.config().clone())?;
+        as_json(py, &config)
+    }
+
+    fn parameters(&self, py: Python<'_>) -> PyResult<Vec<Named>> {
+        self.with(py, |o| {
+            o.domain()
+                .parameters()
+                .iter()
+                .map(|p| {
+                    let scale = match p.scale {
+                        Scale::Linear => "linear",
+                        Scale::Log => "log",
+                    };
+                    (p.name.clone(), p.low, p.high, scale.to_owned())
+                })
+                .collect()
+        })
+    }
+}

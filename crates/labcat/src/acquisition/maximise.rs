@@ -1,0 +1,231 @@
+//! Maximisation over the trust region ∩ bounds: uniform samples, then, if asked, a local refinement of the best of them.
+
+use super::Acquisition;
+use crate::frame::Frame;
+use crate::gp::{Gp, PointPrediction};
+use crate::linalg::{self, Matrix};
+use crate::rng::Rng;
+
+/// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
+const ROUNDS: usize = 10;
+
+/// What to do with a sample outside the bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bounds {
+    /// Draw again, a bounded number of times, then clip.
+    Reject,
+    /// Move it onto the boundary.
+    Clip,
+}
+
+/// The maximisation to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    pub(crate) beta: f64,
+    pub(crate) candidates: usize,
+    pub(crate) bounds: Bounds,
+    /// Gradient steps from the best sample; 0 for none.
+    pub(crate) refinements: usize,
+}
+
+/// Buffers of the maximisation, and its result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Maximiser {
+    local: Matrix,
+    /// Places of the candidates in the box, one column each.
+    place: Matrix,
+    k_star: Matrix,
+    mean: Vec<f64>,
+    std: Vec<f64>,
+    score: Vec<f64>,
+    interval: Vec<(f64, f64)>,
+    x: Vec<f64>,
+    trial: Vec<f64>,
+    u: Vec<f64>,
+    gradient: Vec<f64>,
+    previous: Vec<f64>,
+    at: PointPrediction,
+    /// Candidates that had to be clipped in the newest call.
+    pub(crate) clipped: usize,
+}
+
+impl Maximiser {
+    /// Makes room for `m` candidates, `n` observations, `d` dimensions.
+    pub(crate) fn reserve(&mut self, m: usize, n: usize, d: usize) {
+        self.local.reserve(m, d);
+        self.place.reserve(d, m);
+        self.k_star.reserve(m, n);
+        for v in [&mut self.mean, &mut self.std, &mut self.score] {
+            v.reserve(m);
+        }
+        for v in [&mut self.x, &mut self.trial, &mut self.u, &mut self.gradient, &mut self.previous] {
+            v.reserve(d);
+        }
+        self.interval.reserve(d);
+        self.at.reserve(n, d);
+    }
+
+    /// Draws the candidates, scores them, and refines the best. (eq:EI, over Ω_TR ∩ Ω)
+    pub(crate) fn run(
+        &mut self,
+        gp: &Gp,
+        frame: &Frame,
+        best: f64,
+        acquisition: &dyn Acquisition,
+        search: &Search,
+        rng: &mut Rng,
+    ) {
+        self.sample(frame, search, rng);
+        gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
+        self.score.clear();
+        self.score.extend(self.mean.iter().zip(&self.std).map(|(&m, &s)| acquisition.value(m, s, best)));
+        if search.refinements > 0 {
+            self.refine(gp, frame, best, acquisition, search);
+        }
+    }
+
+    /// The best candidate left: its place in the box, score and predicted mean.
+    pub(crate) fn best(&self) -> Option<Candidate<'_>> {
+        let mut best: Option<usize> = None;
+        for (c, &score) in self.score.iter().enumerate() {
+            if score > best.map_or(f64::NEG_INFINITY, |b| self.score[b]) {
+                best = Some(c);
+            }
+        }
+        best.map(|c| Candidate { index: c, u: self.place.col(c), score: self.score[c], mean: self.mean[c] })
+    }
+
+    /// Takes a candidate out of the running.
+    pub(crate) fn strike(&mut self, index: usize) {
+        self.score[index] = f64::NEG_INFINITY;
+    }
+
+    /// Uniform samples of Ω_TR ∩ Ω. The trust region is first cut to what the bounds can reach along each axis,
+    /// which changes nothing but the number of rejections.
+    fn sample(&mut self, frame: &Frame, search: &Search, rng: &mut Rng) {
+        let (d, m, beta) = (frame.dim(), search.candidates, search.beta);
+        self.local.reshape(m, d);
+        self.place.reshape(d, m);
+        self.interval.clear();
+        self.interval.extend((0..d).map(|i| {
+            let (low, high) = frame.box_interval(i);
+            (low.max(-beta), high.min(beta))
+        }));
+        self.x.resize(d, 0.0);
+        self.clipped = 0;
+        let mut draws = match search.bounds {
+            Bounds::Reject => ROUNDS * m,
+            Bounds::Clip => 0,
+        };
+        let mut c = 0;
+        while c < m {
+            for (x, (low, high)) in self.x.iter_mut().zip(&self.interval) {
+                *x = rng.between(*low, *high);
+            }
+            let u = self.place.col_mut(c);
+            let mut inside = true;
+            for j in 0..d {
+                u[j] = frame.to_box(&self.x, j);
+                if u[j].abs() > 1.0 {
+                    inside = false;
+                    if draws > 0 {
+                        break;
+                    }
+                    u[j] = u[j].clamp(-1.0, 1.0);
+                }
+            }
+            if !inside {
+                if draws > 0 {
+                    draws -= 1;
+                    continue;
+                }
+                frame.to_local(u, &mut self.x);
+                self.clipped += 1;
+            }
+            for (i, x) in self.x.iter().enumerate() {
+                self.local[(c, i)] = *x;
+            }
+            c += 1;
+        }
+    }
+
+    /// Projected gradient ascent from the best sample, with Barzilai–Borwein first lengths and backtracking. Its result
+    /// takes the place of that sample.
+    fn refine(&mut self, gp: &Gp, frame: &Frame, best: f64, acquisition: &dyn Acquisition, search: &Search) {
+        const BACKTRACKS: usize = 6;
+        let Some(Candidate { index, mut score, .. }) = self.best() else { return };
+        let d = frame.dim();
+        self.x.clear();
+        self.x.extend((0..d).map(|i| self.local[(index, i)]));
+        self.u.clear();
+        self.u.extend_from_slice(self.place.col(index));
+        gp.predict_with_gradient(&self.x, &mut self.at);
+        for step in 0..search.refinements {
+            let (by_mean, by_std) = acquisition.slopes(self.at.mean, self.at.std, best);
+            self.gradient.clear();
+            let slopes = self.at.mean_gradient.iter().zip(&self.at.std_gradient);
+            self.gradient.extend(slopes.map(|(m, s)| by_mean * m + by_std * s));
+            let norm = linalg::dot(&self.gradient, &self.gradient).sqrt();
+            if !(norm > 0.0 && norm.is_finite()) {
+                break;
+            }
+            let mut length = 0.25 * search.beta / norm;
+            if step > 0 {
+                // |Δx|² / |Δx · Δg|, with Δx in `trial` and the old gradient in `previous`.
+                let (mut xx, mut xg) = (0.0, 0.0);
+                for i in 0..d {
+                    xx += self.trial[i] * self.trial[i];
+                    xg += self.trial[i] * (self.previous[i] - self.gradient[i]);
+                }
+                if xg != 0.0 {
+                    length = (xx / xg.abs()).min(2.0 * search.beta / norm);
+                }
+            }
+            let mut improved = false;
+            for _ in 0..BACKTRACKS {
+                self.trial.clear();
+                let moved =
+                    self.x.iter().zip(&self.gradient).map(|(x, g)| (x + length * g).clamp(-search.beta, search.beta));
+                self.trial.extend(moved);
+                self.u.clear();
+                let mut inside = true;
+                for j in 0..d {
+                    let u = frame.to_box(&self.trial, j);
+                    inside &= u.abs() <= 1.0;
+                    self.u.push(u.clamp(-1.0, 1.0));
+                }
+                if !inside {
+                    frame.to_local(&self.u, &mut self.trial);
+                }
+                gp.predict_with_gradient(&self.trial, &mut self.at);
+                let new = acquisition.value(self.at.mean, self.at.std, best);
+                if new > score {
+                    score = new;
+                    improved = true;
+                    break;
+                }
+                length *= 0.3;
+            }
+            if !improved {
+                break;
+            }
+            self.place.col_mut(index).copy_from_slice(&self.u);
+            (self.mean[index], self.std[index], self.score[index]) = (self.at.mean, self.at.std, score);
+            for (t, x) in self.trial.iter_mut().zip(&mut self.x) {
+                let new = *t;
+                *t = new - *x;
+                *x = new;
+            }
+            std::mem::swap(&mut self.previous, &mut self.gradient);
+        }
+    }
+}
+
+/// A scored candidate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) index: usize,
+    pub(crate) u: &'a [f64],
+    pub(crate) score: f64,
+    pub(crate) mean: f64,
+}

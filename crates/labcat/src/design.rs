@@ -1,0 +1,31 @@
+//! Where to look before there is a model: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
+
+use crate::rng::Rng;
+
+/// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once,
+/// at a uniform place within the cell.
+pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<f64>> {
+    let mut points = vec![vec![0.0; d]; count];
+    let mut cells: Vec<usize> = (0..count).collect();
+    for j in 0..d {
+        rng.shuffle(&mut cells);
+        for (point, &cell) in points.iter_mut().zip(&cells) {
+            point[j] = (2.0 * (cell as f64 + rng.unit()) / count as f64 - 1.0).clamp(-1.0, 1.0);
+        }
+    }
+    points
+}
+
+/// Of 10 d uniform points, the one whose nearest neighbour among `taken` is farthest away.
+pub(crate) fn farthest_point<'a>(rng: &mut Rng, d: usize, taken: impl Iterator<Item = &'a [f64]> + Clone) -> Vec<f64> {
+    let mut best = (f64::NEG_INFINITY, Vec::new());
+    for _ in 0..10 * d {
+        let u: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
+        let distance = |p: &[f64]| p.iter().zip(&u).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let nearest = taken.clone().map(distance).fold(f64::INFINITY, f64::min);
+        if nearest > best.0 {
+            best = (nearest, u);
+        }
+    }
+    best.1
+}

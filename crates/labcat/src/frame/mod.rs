@@ -1,0 +1,142 @@
+//! The local frame: where it is centred, how it is turned and stretched, and how outputs are normalised in it.
+
+mod outputs;
+mod principal;
+
+pub(crate) use outputs::{Outputs, normalise};
+pub(crate) use principal::{AxisOrder, PrincipalAxes};
+
+use crate::linalg::{self, Matrix};
+
+/// The affine map u = R S x′ + c between the box [−1, 1]^d (u) and the local frame (x′): (eq:input_transform).
+///
+/// A value, never changed in place: each step of the algorithm takes a frame and gives the next (its buffers move along).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Frame {
+    /// c: the origin of the frame, in the box.
+    centre: Vec<f64>,
+    /// R: orthogonal; its columns are the frame's axes, in the box.
+    rotation: Matrix,
+    /// Diagonal of S: length of one local unit along each axis, in the box.
+    scale: Vec<f64>,
+}
+
+impl Frame {
+    /// The initial frame of the box: c = 0, R = I, S = I, since the box is [−1, 1]^d already. (eq:input_init)
+    pub(crate) fn of_box(d: usize) -> Self {
+        Self { centre: vec![0.0; d], rotation: Matrix::identity(d), scale: vec![1.0; d] }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.centre.len()
+    }
+
+    pub(crate) fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    pub(crate) fn rotation(&self) -> &Matrix {
+        &self.rotation
+    }
+
+    pub(crate) fn scale(&self) -> &[f64] {
+        &self.scale
+    }
+
+    /// The same axes around another point: X′_cen. (eq:input_cen)
+    pub(crate) fn centred(mut self, u_min: &[f64]) -> Self {
+        self.centre.copy_from_slice(u_min); // c ← c + R S x′_min (eq:b_update)
+        self
+    }
+
+    /// The axes turned by the principal axes found in this frame: R ← R U_a. (eq:u_update)
+    pub(crate) fn rotated(mut self, axes: &mut PrincipalAxes) -> Self {
+        axes.turn(&mut self.rotation);
+        linalg::orthonormalise(&mut self.rotation);
+        self
+    }
+
+    /// The axes stretched by the most likely length-scales: S ← L S. (eq:s_update)
+    pub(crate) fn rescaled(mut self, ell: &[f64]) -> Self {
+        for (s, l) in self.scale.iter_mut().zip(ell) {
+            *s *= l;
+        }
+        self
+    }
+
+    /// The same frame with the given lengths of the axes.
+    pub(crate) fn with_scale(mut self, scale: impl IntoIterator<Item = f64>) -> Self {
+        for (s, new) in self.scale.iter_mut().zip(scale) {
+            *s = new;
+        }
+        self
+    }
+
+    /// Coordinates Rᵀ (u − c) of one point along the axes, in units of the box.
+    pub(crate) fn along_axes(&self, u: &[f64], out: &mut [f64]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let axis = self.rotation.col(i);
+            *out = axis.iter().zip(u).zip(&self.centre).map(|((r, u), c)| r * (u - c)).sum();
+        }
+    }
+
+    /// x′ = S⁻¹ Rᵀ (u − c). (eq:input_transform)
+    pub(crate) fn to_local(&self, u: &[f64], x: &mut [f64]) {
+        self.along_axes(u, x);
+        for (x, s) in x.iter_mut().zip(&self.scale) {
+            *x /= s;
+        }
+    }
+
+    /// Coordinate `j` of u = R S x′ + c. (eq:input_transform)
+    pub(crate) fn to_box(&self, x: &[f64], j: usize) -> f64 {
+        let mut u = 0.0;
+        for (i, (x, s)) in x.iter().zip(&self.scale).enumerate() {
+            u += self.rotation[(j, i)] * s * x;
+        }
+        self.centre[j] + u
+    }
+
+    /// Half the extent of the cube [−1, 1]^d of the frame along coordinate `j` of the box.
+    pub(crate) fn reach(&self, j: usize) -> f64 {
+        self.scale.iter().enumerate().map(|(i, s)| self.rotation[(j, i)].abs() * s).sum()
+    }
+
+    /// Takes the values of another frame, keeping the allocations.
+    pub(crate) fn copy_from(&mut self, other: &Frame) {
+        self.centre.clone_from(&other.centre);
+        self.rotation.copy_from(&other.rotation);
+        self.scale.clone_from(&other.scale);
+    }
+
+    /// Interval of local coordinate `i` that the box [−1, 1]^d covers.
+    pub(crate) fn box_interval(&self, i: usize) -> (f64, f64) {
+        let axis = self.rotation.col(i);
+        let reach: f64 = axis.iter().map(|r| r.abs()).sum();
+        let middle: f64 = axis.iter().zip(&self.centre).map(|(r, c)| r * c).sum();
+        ((-reach - middle) / self.scale[i], (reach - middle) / self.scale[i])
+    }
+
+    /// Squared inverse length-scale along each axis of the box, the diagonal of R S⁻² Rᵀ, divided by its sum.
+    pub(crate) fn relevance(&self) -> Vec<f64> {
+        let smallest = self.scale.iter().copied().fold(f64::INFINITY, f64::min);
+        let metric = |j: usize| -> f64 {
+            (0..self.dim()).map(|i| self.rotation[(j, i)] * (smallest / self.scale[i])).map(|r| r * r).sum()
+        };
+        let diagonal: Vec<f64> = (0..self.dim()).map(metric).collect();
+        let total: f64 = diagonal.iter().sum();
+        diagonal.into_iter().map(|m| m / total).collect()
+    }
+
+    /// Whether every number is usable (a deserialised frame may hold anything).
+    pub(crate) fn is_valid(&self, d: usize) -> bool {
+        let finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
+        self.centre.len() == d
+            && self.scale.len() == d
+            && self.rotation.is_consistent(d, d)
+            && finite(&self.centre)
+            && finite(self.rotation.as_slice())
+            && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
+    }
+}

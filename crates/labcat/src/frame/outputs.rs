@@ -1,0 +1,78 @@
+//! Min–max normalisation of the outputs, and the optional logarithmic warp of heavy tails.
+
+use crate::math;
+
+/// The map y = a y′ + b between outputs and their normalised values: (eq:output_transform).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Outputs {
+    /// Half of the range, a / 2: halved so that the widest finite outputs do not overflow.
+    half_range: f64,
+    /// b: the smallest output.
+    minimum: f64,
+    /// With the warp, the median of y′ that bends the scale: y″ = ln(1 + y′/q) / ln(1 + 1/q).
+    bend: Option<f64>,
+}
+
+impl Outputs {
+    /// y′ (warped if the outputs are) → y.
+    pub(crate) fn to_user(self, y: f64) -> f64 {
+        let linear = match self.bend {
+            None => y,
+            Some(q) => q * math::expm1(y * math::log1p(1.0 / q)),
+        };
+        self.minimum + 2.0 * (self.half_range * linear)
+    }
+
+    /// dy/dy′ at y′: what a small deviation is worth in user units.
+    pub(crate) fn slope(self, y: f64) -> f64 {
+        let bent = match self.bend {
+            None => 1.0,
+            Some(q) => {
+                let rate = math::log1p(1.0 / q);
+                q * rate * math::exp(y * rate)
+            }
+        };
+        2.0 * (self.half_range * bent)
+    }
+
+    /// a: the range of the outputs.
+    pub(crate) fn range(self) -> f64 {
+        2.0 * self.half_range
+    }
+
+    /// b: the smallest of the outputs.
+    pub(crate) fn minimum(self) -> f64 {
+        self.minimum
+    }
+}
+
+/// Normalises finite outputs in place: y′ = (y − y_min)/(y_max − y_min). (eq:output_min_max)
+///
+/// When all are equal, y′ = 0 throughout and a = 0: nothing is divided by zero.
+pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Outputs {
+    let minimum = y.iter().copied().fold(f64::INFINITY, f64::min);
+    let maximum = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let half_range = 0.5 * maximum - 0.5 * minimum; // (eq:output_init): a = y_max − y_min, b = y_min
+    for y in y.iter_mut() {
+        *y = if half_range > 0.0 { (0.5 * *y - 0.5 * minimum) / half_range } else { 0.0 };
+    }
+    let bend = if warp { bend_of(y, scratch) } else { None };
+    if let Some(q) = bend {
+        let full = math::log1p(1.0 / q);
+        for y in y.iter_mut() {
+            *y = math::log1p(*y / q) / full;
+        }
+    }
+    Outputs { half_range, minimum, bend }
+}
+
+/// The median of y′, kept away from zero; `None` where it is not small: the outputs have no heavy tail to bend.
+fn bend_of(y: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
+    const NO_TAIL: f64 = 0.5;
+    const SMALLEST: f64 = 1e-3;
+    scratch.clear();
+    scratch.extend_from_slice(y);
+    scratch.sort_unstable_by(f64::total_cmp);
+    let median = *scratch.get(scratch.len() / 2)?;
+    (median < NO_TAIL).then_some(median.max(SMALLEST))
+}

@@ -1,0 +1,109 @@
+//! Weighted principal axes of the observations: where good points spread.
+
+use super::Frame;
+use crate::linalg::{self, Matrix};
+
+/// How the principal axes are ordered when they replace the axes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AxisOrder {
+    /// By decreasing singular value, as a singular value decomposition gives them.
+    Sorted,
+    /// Each next to the old axis it resembles most (largest |cosine|), so that S stays on its axis.
+    Matched,
+}
+
+/// Finds the principal axes, and keeps the buffers for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PrincipalAxes {
+    /// Z = (S X′_cen W)ᵀ, one row per observation.
+    weighted: Matrix,
+    /// U_a: right singular vectors of Z, in the old axes.
+    axes: Matrix,
+    sigma: Vec<f64>,
+    order: Vec<usize>,
+    product: Matrix,
+}
+
+impl PrincipalAxes {
+    /// Makes room for `n` observations in `d` dimensions.
+    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
+        self.weighted.reserve(n, d);
+        self.axes.reserve(d, d);
+        self.product.reserve(d, d);
+        self.sigma.reserve(d);
+        self.order.reserve(d);
+    }
+
+    /// Decomposes S X′_cen W = U_a Σ_a V_aᵀ with W = diag(1 − y′). (eq:svd_mod)
+    ///
+    /// S X′_cen = Rᵀ (U − c) is computed from the points in the box, so nothing drifts from step to step.
+    pub(crate) fn find<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = (&'a [f64], f64)>, n: usize) {
+        let d = frame.dim();
+        self.weighted.reshape(n, d);
+        self.sigma.clear();
+        self.sigma.resize(d, 0.0);
+        for (p, (u, y)) in points.enumerate() {
+            frame.along_axes(u, &mut self.sigma);
+            for (i, z) in self.sigma.iter().enumerate() {
+                self.weighted[(p, i)] = (1.0 - y) * z;
+            }
+        }
+        linalg::right_singular_vectors(&mut self.weighted, &mut self.axes, &mut self.sigma);
+    }
+
+    /// Singular values in the places of their axes, none below 10⁻⁸ of the largest.
+    pub(crate) fn sigma(&self) -> impl Iterator<Item = f64> {
+        let floor = 1e-8 * self.sigma.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        self.order.iter().map(move |&j| self.sigma[j].max(floor))
+    }
+
+    /// Decides which axis takes which place, and its sign.
+    pub(crate) fn arrange(&mut self, order: AxisOrder) {
+        let d = self.axes.cols();
+        self.order.clear();
+        match order {
+            AxisOrder::Sorted => {
+                self.order.extend(0..d);
+                self.order.sort_by(|&a, &b| self.sigma[b].total_cmp(&self.sigma[a]));
+            }
+            AxisOrder::Matched => {
+                // Greedy, largest cosine first: U_a[(i, j)] is the cosine between old axis i and new axis j.
+                self.order.resize(d, usize::MAX);
+                self.product.reshape(d, d);
+                self.product.copy_from(&self.axes);
+                for _ in 0..d {
+                    let mut best = (-1.0, 0, 0);
+                    for j in 0..d {
+                        for (i, cosine) in self.product.col(j).iter().enumerate() {
+                            if cosine.abs() > best.0 && !cosine.is_nan() {
+                                best = (cosine.abs(), i, j);
+                            }
+                        }
+                    }
+                    let (_, i, j) = best;
+                    self.order[i] = j;
+                    self.product.col_mut(j).fill(f64::NAN);
+                    for k in 0..d {
+                        self.product[(i, k)] = f64::NAN;
+                    }
+                }
+            }
+        }
+    }
+
+    /// R ← R U_a, each axis in its place, its largest component positive in the old axes.
+    pub(super) fn turn(&mut self, rotation: &mut Matrix) {
+        let d = rotation.cols();
+        self.product.reshape(d, d);
+        for (place, &j) in self.order.iter().enumerate() {
+            let u = self.axes.col(j);
+            let largest = u.iter().copied().fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
+            let out = self.product.col_mut(place);
+            out.fill(0.0);
+            for (k, weight) in u.iter().enumerate() {
+                linalg::axpy(out, weight * 1.0_f64.copysign(largest), rotation.col(k));
+            }
+        }
+        rotation.copy_from(&self.product);
+    }
+}

@@ -1,0 +1,98 @@
+//! Kernels as functions of the squared scaled distance s = Σ_i (x_p,i − x_q,i)² / ℓ_i².
+
+use crate::linalg::Matrix;
+use crate::math;
+
+/// A stationary kernel k(s), k(0) = 1, with the two derivatives that its length-scale derivatives are made of:
+///
+/// ∂k/∂ln ℓ_i = −2 k′(s) D_i and ∂²k/∂ln ℓ_i ∂ln ℓ_j = 4 k″(s) D_i D_j + 4 δ_ij k′(s) D_i, where D_i = (x_p,i − x_q,i)²/ℓ_i².
+pub trait Kernel {
+    /// Whether [`Kernel::slopes`] uses s; a kernel whose k says it all spares its computation.
+    const NEEDS_DISTANCE: bool = true;
+    /// k(s) for s ≥ 0.
+    fn value(s: f64) -> f64;
+    /// (k′, k″) from s and k(s).
+    fn slopes(s: f64, k: f64) -> (f64, f64);
+}
+
+/// exp(−s/2). (eq:sqexp_vector_form)
+#[derive(Clone, Copy, Debug)]
+pub struct SquaredExponential;
+
+impl Kernel for SquaredExponential {
+    const NEEDS_DISTANCE: bool = false;
+
+    fn value(s: f64) -> f64 {
+        math::exp(-0.5 * s)
+    }
+
+    fn slopes(_s: f64, k: f64) -> (f64, f64) {
+        (-0.5 * k, 0.25 * k)
+    }
+}
+
+/// Matérn with ν = 5/2: (1 + r + r²/3) e^(−r), r = √(5 s). Rougher than the squared exponential.
+#[derive(Clone, Copy, Debug)]
+pub struct Matern52;
+
+impl Kernel for Matern52 {
+    fn value(s: f64) -> f64 {
+        let r = (5.0 * s).sqrt();
+        (1.0 + r + r * r / 3.0) * math::exp(-r)
+    }
+
+    fn slopes(s: f64, _k: f64) -> (f64, f64) {
+        let r = (5.0 * s).sqrt();
+        let e = math::exp(-r);
+        (-5.0 / 6.0 * (1.0 + r) * e, 25.0 / 12.0 * e)
+    }
+}
+
+/// The kernel of a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum KernelKind {
+    /// [`SquaredExponential`], the paper's.
+    #[default]
+    SquaredExponential,
+    /// [`Matern52`].
+    Matern52,
+}
+
+impl KernelKind {
+    /// Replaces each s by k(s).
+    pub(crate) fn apply(self, s: &mut [f64]) {
+        fn all<K: Kernel>(s: &mut [f64]) {
+            for v in s {
+                *v = K::value(*v);
+            }
+        }
+        match self {
+            Self::SquaredExponential => all::<SquaredExponential>(s),
+            Self::Matern52 => all::<Matern52>(s),
+        }
+    }
+
+    /// (k′, k″) at s.
+    pub(crate) fn slopes_at(self, s: f64, k: f64) -> (f64, f64) {
+        match self {
+            Self::SquaredExponential => SquaredExponential::slopes(s, k),
+            Self::Matern52 => Matern52::slopes(s, k),
+        }
+    }
+
+    /// k′ and k″ of many pairs whose k is known; s is the sum over the columns of `squares` from row `first` on.
+    pub(crate) fn slopes(self, squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
+        fn all<K: Kernel>(squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
+            for (p, ((k, k1), k2)) in k.iter().zip(k1).zip(k2).enumerate() {
+                let s =
+                    if K::NEEDS_DISTANCE { (0..squares.cols()).map(|i| squares[(first + p, i)]).sum() } else { 0.0 };
+                (*k1, *k2) = K::slopes(s, *k);
+            }
+        }
+        match self {
+            Self::SquaredExponential => all::<SquaredExponential>(squares, first, k, k1, k2),
+            Self::Matern52 => all::<Matern52>(squares, first, k, k1, k2),
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The local Gaussian process: fitted model, posterior, and the likelihood with its derivatives.
+
+pub(crate) mod kernel;
+pub(crate) mod likelihood;
+
+use crate::linalg::{self, Matrix, NonPositivePivot};
+use crate::math;
+use kernel::KernelKind;
+
+/// What is fixed about a model before it sees data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Prior {
+    pub(crate) kernel: KernelKind,
+    /// m: the constant mean.
+    pub(crate) mean: f64,
+    /// σ_f².
+    pub(crate) signal: f64,
+    /// σ_n², the nugget on the diagonal.
+    pub(crate) nugget: f64,
+}
+
+impl Prior {
+    /// m = mean(Y′), σ_f = `signal_factor` · std(Y′), σ_n² = `noise`². Equal outputs have no spread to take σ_f from:
+    /// then σ_f = 1, the whole normalised range.
+    pub(crate) fn of(y: &[f64], kernel: KernelKind, signal_factor: f64, noise: f64) -> Self {
+        let n = y.len().max(1) as f64;
+        let mean = y.iter().sum::<f64>() / n;
+        let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n;
+        let signal = if variance > 0.0 { variance } else { 1.0 };
+        Self { kernel, mean, signal: signal_factor * signal_factor * signal, nugget: noise * noise }
+    }
+}
+
+/// Memory of a model, reused from fit to fit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffers {
+    x: Matrix,
+    residual: Vec<f64>,
+    correlations: Matrix,
+    factor: Matrix,
+    alpha: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Buffers {
+    /// Makes room for `n` observations in `d` dimensions.
+    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
+        self.x.reserve(n, d);
+        self.correlations.reserve(n, n);
+        self.factor.reserve(n, n);
+        for v in [&mut self.residual, &mut self.alpha, &mut self.scratch] {
+            v.reserve(n.saturating_sub(v.len()));
+        }
+    }
+
+    /// The inputs to fit next, n × d: to be filled in local coordinates divided by their length-scales.
+    pub(crate) fn inputs(&mut self, n: usize, d: usize) -> &mut Matrix {
+        self.x.reshape(n, d);
+        &mut self.x
+    }
+}
+
+/// A Gaussian process fitted at unit length-scales: a value of this type *is* fitted. (eq:gp_regression)
+#[derive(Clone, Debug)]
+pub(crate) struct Gp {
+    prior: Prior,
+    b: Buffers,
+    log_likelihood: f64,
+    /// Factor of the observations and, below them, of the fantasies appended since.
+    fantasies: usize,
+}
+
+impl Gp {
+    /// Fits to the inputs prepared with [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not
+    /// positive definite.
+    pub(crate) fn fit(prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
+        let n = b.x.rows();
+        b.residual.clear();
+        b.residual.extend(y.iter().map(|y| y - prior.mean));
+        kernel_matrix(&prior, &b.x, &mut b.correlations, &mut b.factor);
+        if let Err(pivot) = linalg::cholesky(&mut b.factor) {
+            return Err((pivot, b));
+        }
+        let log_det: f64 = 2.0 * (0..n).map(|i| math::ln(b.factor[(i, i)])).sum::<f64>();
+        let mut gp = Self { prior, b, log_likelihood: 0.0, fantasies: 0 };
+        gp.solve_alpha();
+        let quadratic = linalg::dot(&gp.b.residual, &gp.b.alpha);
+        // log p(Y′ | X′, θ), with y − m in the place of y. (eq:gp_log_lik)
+        gp.log_likelihood = -0.5 * quadratic - 0.5 * log_det - 0.5 * n as f64 * math::ln(2.0 * math::PI);
+        Ok(gp)
+    }
+
+    /// As [`Gp::fit`], with the nugget raised tenfold until K is positive definite, at most to a hundredth of σ_f².
+    pub(crate) fn fit_with_jitter(
+        mut prior: Prior,
+        y: &[f64],
+        mut b: Buffers,
+    ) -> Result<Self, (NonPositivePivot, Buffers)> {
+        let ceiling = 1e-2 * prior.signal;
+        loop {
+            match Self::fit(prior, y, b) {
+                Ok(gp) => return Ok(gp),
+                Err(failure) if prior.nugget >= ceiling => return Err(failure),
+                Err((_, buffers)) => {
+                    b = buffers;
+                    prior.nugget = (10.0 * prior.nugget).max(1e-14 * prior.signal);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn into_buffers(self) -> Buffers {
+        self.b
+    }
+
+    pub(crate) fn prior(&self) -> &Prior {
+        &self.prior
+    }
+
+    pub(crate) fn log_likelihood(&self) -> f64 {
+        self.log_likelihood
+    }
+
+    /// Number of observations, without fantasies.
+    pub(crate) fn len(&self) -> usize {
+        self.b.alpha.len()
+    }
+
+    pub(crate) fn fantasies(&self) -> usize {
+        self.fantasies
+    }
+
+    /// Inputs of the observations (and fantasies), in local coordinates.
+    pub(crate) fn inputs(&self) -> &Matrix {
+        &self.b.x
+    }
+
+    /// α = K⁻¹ (y − m).
+    fn solve_alpha(&mut self) {
+        let b = &mut self.b;
+        b.alpha.clear();
+        b.alpha.extend_from_slice(&b.residual);
+        linalg::solve_lower(&b.factor, &mut b.alpha);
+        linalg::solve_lower_transposed(&b.factor, &mut b.alpha);
+    }
+
+    /// Forgets the observations at these positions (ascending), each by an O(n²) update of the factor.
+    pub(crate) fn remove(&mut self, positions: &[usize]) {
+        if positions.is_empty() {
+            return;
+        }
+        let b = &mut self.b;
+        for &p in positions.iter().rev() {
+            linalg::remove_from_cholesky(&mut b.factor, p, &mut b.scratch);
+            b.residual.remove(p);
+        }
+        let (n, d) = (b.x.rows(), b.x.cols());
+        let mut kept = 0;
+        for j in 0..d {
+            let mut dropped = positions.iter().peekable();
+            for i in 0..n {
+                if dropped.next_if_eq(&&i).is_none() {
+                    b.x.set_linear(kept, b.x[(i, j)]);
+                    kept += 1;
+                }
+            }
+        }
+        b.x.reshape(n - positions.len(), d);
+        self.solve_alpha();
+    }
+
+    /// Adds a point with a fantasised output: the posterior mean there, which leaves the mean everywhere as it is and
+    /// takes the variance around it away. Gives that mean.
+    pub(crate) fn append_fantasy(&mut self, x: &[f64]) -> f64 {
+        let mean = self.mean_at(x);
+        let total = self.b.x.rows();
+        let b = &mut self.b;
+        b.scratch.clear();
+        b.scratch.resize(total, 0.0);
+        kernel_column(&self.prior, &b.x, x, &mut b.scratch);
+        linalg::solve_lower(&b.factor, &mut b.scratch);
+        let rest = self.prior.signal + self.prior.nugget - linalg::dot(&b.scratch, &b.scratch);
+        let pivot = rest.max(self.prior.nugget.max(1e-14 * self.prior.signal)).sqrt();
+        b.factor.append_row(&b.scratch, pivot);
+        b.x.append_coordinates(x);
+        self.fantasies += 1;
+        mean
+    }
+
+    /// μ(x) alone. (eq:gp_mean_pred)
+    fn mean_at(&mut self, x: &[f64]) -> f64 {
+        let n = self.len();
+        let b = &mut self.b;
+        b.scratch.clear();
+        b.scratch.resize(b.x.rows(), 0.0);
+        kernel_column(&self.prior, &b.x, x, &mut b.scratch);
+        self.prior.mean + linalg::dot(&b.scratch[..n], &b.alpha)
+    }
+
+    /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
+    pub(crate) fn predict(&self, points: &Matrix, k_star: &mut Matrix, mean: &mut Vec<f64>, std: &mut Vec<f64>) {
+        let (m, total) = (points.rows(), self.b.x.rows());
+        k_star.reshape(m, total);
+        for i in 0..total {
+            squared_distances(points, |k| self.b.x[(i, k)], k_star.col_mut(i));
+            self.prior.kernel.apply(k_star.col_mut(i));
+            for k in k_star.col_mut(i) {
+                *k *= self.prior.signal;
+            }
+        }
+        mean.clear();
+        mean.resize(m, self.prior.mean);
+        for (i, alpha) in self.b.alpha.iter().enumerate() {
+            linalg::axpy(mean, *alpha, k_star.col(i));
+        }
+        linalg::solve_rows(&self.b.factor, k_star);
+        std.clear();
+        std.resize(m, self.prior.signal + self.prior.nugget);
+        for i in 0..total {
+            for (s, v) in std.iter_mut().zip(k_star.col(i)) {
+                *s -= v * v;
+            }
+        }
+        for s in std {
+            *s = s.max(self.prior.nugget).sqrt(); // a noisy observation never has less variance than the nugget
+        }
+    }
+
+    /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
+    pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
+        let (n, total, d) = (self.len(), self.b.x.rows(), x.len());
+        g.k.clear();
+        g.k.resize(total, 0.0);
+        g.s.clear();
+        g.s.resize(total, 0.0);
+        squared_distances(&self.b.x, |k| x[k], &mut g.s);
+        g.k.copy_from_slice(&g.s);
+        self.prior.kernel.apply(&mut g.k);
+        g.v.clear();
+        g.v.extend(g.k.iter().map(|k| self.prior.signal * k));
+        g.mean = self.prior.mean + linalg::dot(&g.v[..n], &self.b.alpha);
+        linalg::solve_lower(&self.b.factor, &mut g.v);
+        let variance = self.prior.signal + self.prior.nugget - linalg::dot(&g.v, &g.v);
+        g.std = variance.max(self.prior.nugget).sqrt();
+        linalg::solve_lower_transposed(&self.b.factor, &mut g.v);
+        // ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij)
+        for (k, s) in g.k.iter_mut().zip(&g.s) {
+            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
+        }
+        g.mean_gradient.clear();
+        g.std_gradient.clear();
+        for j in 0..d {
+            let column = self.b.x.col(j);
+            let (mut dm, mut dv) = (0.0, 0.0);
+            for i in 0..total {
+                let dk = g.k[i] * (x[j] - column[i]);
+                if i < n {
+                    dm += self.b.alpha[i] * dk;
+                }
+                dv += g.v[i] * dk;
+            }
+            g.mean_gradient.push(dm);
+            g.std_gradient.push(-dv / g.std);
+        }
+    }
+}
+
+/// Posterior at one point with its gradient, and the buffers for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PointPrediction {
+    pub(crate) mean: f64,
+    pub(crate) std: f64,
+    pub(crate) mean_gradient: Vec<f64>,
+    pub(crate) std_gradient: Vec<f64>,
+    s: Vec<f64>,
+    k: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl PointPrediction {
+    /// Makes room for `n` observations in `d` dimensions.
+    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
+        for v in [&mut self.s, &mut self.k, &mut self.v] {
+            v.reserve(n);
+        }
+        self.mean_gradient.reserve(d);
+        self.std_gradient.reserve(d);
+    }
+}
+
+/// out[i] = Σ_k (x_ik − at(k))² for the first rows of x.
+fn squared_distances(x: &Matrix, at: impl Fn(usize) -> f64, out: &mut [f64]) {
+    out.fill(0.0);
+    for k in 0..x.cols() {
+        let origin = at(k);
+        for (s, x) in out.iter_mut().zip(x.col(k)) {
+            let difference = x - origin;
+            *s += difference * difference;
+        }
+    }
+}
+
+/// k_*: the kernel between one point and every row of x.
+fn kernel_column(prior: &Prior, x: &Matrix, at: &[f64], out: &mut [f64]) {
+    squared_distances(x, |k| at[k], out);
+    prior.kernel.apply(out);
+    for k in out {
+        *k *= prior.signal;
+    }
+}
+
+/// Correlations k(s_pq) above the diagonal of `correlations`, and from them the lower triangle of K = σ_f² k(s_pq) + σ_n² δ_pq. (eq:K)
+fn kernel_matrix(prior: &Prior, x: &Matrix, correlations: &mut Matrix, k: &mut Matrix) {
+    let n = x.rows();
+    correlations.reshape(n, n);
+    k.reshape(n, n);
+    for q in 0..n {
+        let above = &mut correlations.col_mut(q)[..q];
+        squared_distances(x, |i| x[(q, i)], above);
+        prior.kernel.apply(above);
+        for (p, correlation) in above.iter().enumerate() {
+            k[(q, p)] = prior.signal * correlation;
+        }
+        k[(q, q)] = prior.signal + prior.nugget;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Reconstruction properties over a list of sizes on both sides of every block width.
+
+use super::*;
+use crate::rng::Rng;
+
+const SIZES: [usize; 12] = [1, 2, 3, 4, 7, 14, 16, 17, 35, 70, 131, 150];
+
+fn random(rng: &mut Rng, rows: usize, cols: usize) -> Matrix {
+    let mut m = Matrix::zeros(rows, cols);
+    for v in &mut m.data {
+        *v = rng.between(-1.0, 1.0);
+    }
+    m
+}
+
+/// A Aᵀ + I, well conditioned.
+fn positive_definite(rng: &mut Rng, n: usize) -> Matrix {
+    let a = random(rng, n, n);
+    let mut m = Matrix::identity(n);
+    for i in 0..n {
+        for j in 0..n {
+            m[(i, j)] += (0..n).map(|k| a[(i, k)] * a[(j, k)]).sum::<f64>() / n as f64;
+        }
+    }
+    m
+}
+
+fn lower_times_transpose(l: &Matrix) -> Matrix {
+    let n = l.rows;
+    let mut m = Matrix::zeros(n, n);
+    for i in 0..n {
+        for j in 0..n {
+            m[(i, j)] = (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum();
+        }
+    }
+    m
+}
+
+fn distance(a: &Matrix, b: &Matrix) -> f64 {
+    assert_eq!((a.rows, a.cols), (b.rows, b.cols));
+    a.data.iter().zip(&b.data).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+fn tolerance(n: usize) -> f64 {
+    64.0 * n as f64 * f64::EPSILON
+}
+
+#[test]
+fn cholesky_reconstructs() {
+    let mut rng = Rng::new(1);
+    for n in SIZES {
+        let a = positive_definite(&mut rng, n);
+        let mut l = a.clone();
+        cholesky(&mut l).unwrap();
+        assert!(distance(&lower_times_transpose(&l), &a) < tolerance(n), "n = {n}");
+    }
+}
+
+#[test]
+fn cholesky_names_the_pivot() {
+    for n in [1, 5, 20, 40] {
+        for index in [0, n / 2, n - 1] {
+            let mut a = Matrix::identity(n);
+            a[(index, index)] = -1.0;
+            assert_eq!(cholesky(&mut a), Err(NonPositivePivot { index }));
+        }
+        let mut a = Matrix::identity(n);
+        a[(n - 1, n - 1)] = f64::NAN;
+        assert_eq!(cholesky(&mut a), Err(NonPositivePivot { index: n - 1 }));
+    }
+}
+
+#[test]
+fn solves_and_inverse() {
+    let mut rng = Rng::new(2);
+    for n in SIZES {
+        let a = positive_definite(&mut rng, n);
+        let mut l = a.clone();
+        cholesky(&mut l).unwrap();
+        let x: Vec<f64> = (0..n).map(|_| rng.between(-1.0, 1.0)).collect();
+        let mut b: Vec<f64> = (0..n).map(|i| (0..n).map(|j| a[(i, j)] * x[j]).sum()).collect();
+        solve_lower(&l, &mut b);
+        solve_lower_transposed(&l, &mut b);
+        for (x, b) in x.iter().zip(&b) {
+            assert!((x - b).abs() < tolerance(n));
+        }
+
+        let (mut scratch, mut inverse) = (Matrix::default(), Matrix::default());
+        inverse_from_cholesky(&l, &mut scratch, &mut inverse);
+        let mut product = Matrix::zeros(n, n);
+        neg_product(&inverse, &a, &mut product.data);
+        product.negate();
+        assert!(distance(&product, &Matrix::identity(n)) < tolerance(n), "inverse, n = {n}");
+
+        for m in [1, 3, 20, 130] {
+            let rows = random(&mut rng, m, n);
+            let mut solved = rows.clone();
+            solve_rows(&l, &mut solved);
+            for r in 0..m {
+                let mut one: Vec<f64> = (0..n).map(|j| rows[(r, j)]).collect();
+                solve_lower(&l, &mut one);
+                for (j, v) in one.iter().enumerate() {
+                    assert!((v - solved[(r, j)]).abs() < tolerance(n), "m = {m}, n = {n}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn removal_equals_refactoring() {
+    let mut rng = Rng::new(3);
+    for n in SIZES.into_iter().filter(|&n| n > 1) {
+        let a = positive_definite(&mut rng, n);
+        for index in [0, n / 2, n - 1] {
+            let mut l = a.clone();
+            cholesky(&mut l).unwrap();
+            remove_from_cholesky(&mut l, index, &mut Vec::new());
+            let mut smaller = Matrix::zeros(n - 1, n - 1);
+            let skip = |i: usize| if i < index { i } else { i + 1 };
+            for i in 0..n - 1 {
+                for j in 0..n - 1 {
+                    smaller[(i, j)] = a[(skip(i), skip(j))];
+                }
+            }
+            assert!(distance(&lower_times_transpose(&l), &smaller) < tolerance(n), "n = {n}, index = {index}");
+        }
+    }
+}
+
+#[test]
+fn appending_equals_factoring() {
+    let mut rng = Rng::new(4);
+    for n in SIZES {
+        let a = positive_definite(&mut rng, n + 1);
+        let mut whole = a.clone();
+        cholesky(&mut whole).unwrap();
+        let mut l = Matrix::zeros(n, n);
+        for j in 0..n {
+            for i in 0..n {
+                l[(i, j)] = a[(i, j)];
+            }
+        }
+        cholesky(&mut l).unwrap();
+        let mut row: Vec<f64> = (0..n).map(|j| a[(n, j)]).collect();
+        solve_lower(&l, &mut row);
+        let pivot = (a[(n, n)] - dot(&row, &row)).sqrt();
+        l.append_row(&row, pivot);
+        assert!(distance(&lower_times_transpose(&l), &a) < tolerance(n + 1));
+        let mut x = random(&mut rng, n, 3);
+        let before = x.clone();
+        x.append_coordinates(&[1.0, 2.0, 3.0]);
+        for j in 0..3 {
+            assert_eq!(&x.col(j)[..n], before.col(j));
+            assert_eq!(x[(n, j)], j as f64 + 1.0);
+        }
+    }
+}
+
+#[test]
+fn singular_vectors_diagonalise_badly_scaled_columns() {
+    let mut rng = Rng::new(5);
+    for (n, d) in [(1, 1), (3, 3), (2, 5), (14, 2), (35, 5), (140, 20)] {
+        let mut z = random(&mut rng, n, d);
+        for j in 0..d {
+            let scale = 10_f64.powi(-2 * j as i32);
+            for v in z.col_mut(j) {
+                *v *= scale;
+            }
+        }
+        let original = z.clone();
+        let (mut v, mut sigma) = (Matrix::default(), Vec::new());
+        right_singular_vectors(&mut z, &mut v, &mut sigma);
+        let rotated =
+            |j: usize| -> Vec<f64> { (0..n).map(|i| (0..d).map(|k| original[(i, k)] * v[(k, j)]).sum()).collect() };
+        for p in 0..d {
+            for q in 0..p {
+                assert!(dot(v.col(p), v.col(q)).abs() < 1e-13);
+                // Scaled columns cancel when recombined here; what is left is rounding of the largest.
+                let cosine = dot(&rotated(p), &rotated(q)).abs();
+                assert!(cosine <= 1e-13 * sigma[p].max(1e-3) * sigma[q].max(1e-3) + 1e-15, "{n} x {d}: {cosine:e}");
+            }
+            assert!((dot(v.col(p), v.col(p)) - 1.0).abs() < 1e-13);
+        }
+    }
+}
+
+#[test]
+fn orthonormalise_restores_a_rotation() {
+    let mut rng = Rng::new(6);
+    let mut v = random(&mut rng, 6, 6);
+    orthonormalise(&mut v);
+    for p in 0..6 {
+        for q in 0..=p {
+            assert!((dot(v.col(p), v.col(q)) - f64::from(u8::from(p == q))).abs() < 1e-13);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Everything that was ever told, append-only, and the one door through which objective values come in.
+
+use crate::domain::Domain;
+use std::fmt;
+
+/// Names an evaluation from `ask` to `tell`. Ids count up from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+pub struct TrialId(pub u64);
+
+impl fmt::Display for TrialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Direction {
+    /// Smaller values are better.
+    #[default]
+    Minimize,
+    /// Larger values are better.
+    Maximize,
+}
+
+impl Direction {
+    /// The value as the algorithm sees it: smaller is better. Its own inverse.
+    pub(crate) fn orient(self, value: f64) -> f64 {
+        match self {
+            Self::Minimize => value,
+            Self::Maximize => -value,
+        }
+    }
+}
+
+/// What came of an evaluation, in the user's units and direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Outcome {
+    /// A finite value.
+    Value(f64),
+    /// It failed, or its value was NaN or infinite.
+    Failed,
+}
+
+impl Outcome {
+    /// The one door for objective values: a value that is not finite is a failure.
+    pub(crate) fn of(value: f64) -> Self {
+        if value.is_finite() { Self::Value(value) } else { Self::Failed }
+    }
+
+    /// The value, unless the evaluation failed.
+    pub fn value(self) -> Option<f64> {
+        match self {
+            Self::Value(v) => Some(v),
+            Self::Failed => None,
+        }
+    }
+}
+
+/// One finished evaluation.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Evaluation {
+    /// Its id.
+    pub id: TrialId,
+    /// Where, in user units.
+    pub x: Vec<f64>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The local run it belongs to: 0, then one more with each restart.
+    pub run: usize,
+}
+
+/// The evaluations in the order told, with their places in the box [−1, 1]^d.
+#[derive(Clone, Debug)]
+pub(crate) struct Observations {
+    direction: Direction,
+    evaluations: Vec<Evaluation>,
+    /// Places in the box, d numbers per evaluation.
+    unit: Vec<f64>,
+    d: usize,
+    best: Option<usize>,
+}
+
+impl Observations {
+    pub(crate) fn new(direction: Direction, d: usize) -> Self {
+        Self { direction, evaluations: Vec::new(), unit: Vec::new(), d, best: None }
+    }
+
+    /// Rebuilds from the evaluations alone.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore(direction: Direction, domain: &Domain, evaluations: Vec<Evaluation>) -> Self {
+        let mut all = Self::new(direction, domain.dim());
+        for evaluation in evaluations {
+            all.push(domain, evaluation);
+        }
+        all
+    }
+
+    pub(crate) fn reserve(&mut self, n: usize) {
+        self.evaluations.reserve(n);
+        self.unit.reserve(n * self.d);
+    }
+
+    /// Appends and gives the position.
+    pub(crate) fn push(&mut self, domain: &Domain, evaluation: Evaluation) -> usize {
+        let position = self.evaluations.len();
+        self.unit.resize((position + 1) * self.d, 0.0);
+        domain.to_unit(&evaluation.x, &mut self.unit[position * self.d..]);
+        self.evaluations.push(evaluation);
+        if self.better(position, self.best) {
+            self.best = Some(position);
+        }
+        position
+    }
+
+    /// Replaces the outcome of an evaluation.
+    pub(crate) fn revise(&mut self, position: usize, outcome: Outcome) {
+        self.evaluations[position].outcome = outcome;
+        self.best = (0..self.evaluations.len()).fold(None, |best, p| if self.better(p, best) { Some(p) } else { best });
+    }
+
+    /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).
+    fn better(&self, position: usize, other: Option<usize>) -> bool {
+        match (self.value(position), other.and_then(|o| self.value(o))) {
+            (Some(new), Some(old)) => new < old,
+            (new, None) => new.is_some(),
+            (None, Some(_)) => false,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.evaluations.len()
+    }
+
+    pub(crate) fn all(&self) -> &[Evaluation] {
+        &self.evaluations
+    }
+
+    pub(crate) fn position(&self, id: TrialId) -> Option<usize> {
+        self.evaluations.iter().position(|e| e.id == id)
+    }
+
+    pub(crate) fn best(&self) -> Option<usize> {
+        self.best
+    }
+
+    /// Place in the box.
+    pub(crate) fn unit(&self, position: usize) -> &[f64] {
+        &self.unit[position * self.d..(position + 1) * self.d]
+    }
+
+    /// Value oriented so that smaller is better; `None` for a failure.
+    pub(crate) fn value(&self, position: usize) -> Option<f64> {
+        self.evaluations[position].outcome.value().map(|v| self.direction.orient(v))
+    }
+}

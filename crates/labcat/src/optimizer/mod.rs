@@ -1,0 +1,453 @@
+//! Ask and tell: suggestions with ids, any number outstanding, told in any order.
+
+pub(crate) mod config;
+mod propose;
+pub(crate) mod report;
+mod run;
+mod seen;
+#[cfg(feature = "serde")]
+pub(crate) mod state;
+mod view;
+
+pub use view::{Prediction, Region};
+
+use crate::design;
+use crate::domain::{Domain, PointError};
+use crate::error::Error;
+use crate::observations::{Evaluation, Observations, Outcome, TrialId};
+use crate::rng::Rng;
+use config::{Config, ConfigError, Settings};
+use propose::Workspace;
+use report::{Observer, Origin, Restart, RestartCause, StepReport, StopReason};
+use run::LocalRun;
+use seen::Seen;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// A point to evaluate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    /// Names it for [`Optimizer::tell`].
+    pub id: TrialId,
+    /// Where, in user units.
+    pub x: Vec<f64>,
+}
+
+/// Why there is no suggestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskError {
+    /// The optimization is over.
+    Stopped(StopReason),
+    /// All of the budget is told or pending: tell (or cancel) something first.
+    BudgetOutstanding {
+        /// Points asked and not yet told.
+        pending: usize,
+    },
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped(reason) => {
+                write!(f, "the optimization has stopped ({reason}): there are no more suggestions")
+            }
+            Self::BudgetOutstanding { pending } => {
+                write!(
+                    f,
+                    "the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+/// Why a result was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TellError {
+    /// The id was never given out, or was cancelled.
+    UnknownId(TrialId),
+    /// The id was told before; [`Optimizer::revise`] corrects a value.
+    AlreadyTold(TrialId),
+    /// The id is still pending: tell it first.
+    StillPending(TrialId),
+    /// The point is not one of the domain.
+    Point(PointError),
+}
+
+impl fmt::Display for TellError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownId(id) => write!(f, "there is no evaluation with id {id}: tell takes the ids that ask gave"),
+            Self::AlreadyTold(id) => {
+                write!(f, "evaluation {id} was told before: each is told once (revise corrects a value)")
+            }
+            Self::StillPending(id) => write!(f, "evaluation {id} was not told yet: tell it instead of revising it"),
+            Self::Point(e) => e.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TellError {}
+
+impl From<PointError> for TellError {
+    fn from(e: PointError) -> Self {
+        Self::Point(e)
+    }
+}
+
+/// A point asked and not yet told.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Pending {
+    id: TrialId,
+    x: Vec<f64>,
+    run: usize,
+}
+
+/// The optimizer: a state machine of `ask` and `tell`.
+///
+/// ```
+/// use labcat::{Config, Domain, Optimizer, Preset};
+///
+/// let domain = Domain::new(&[(-5.0, 10.0), (-5.0, 10.0)])?;
+/// let mut config = Config::new(Preset::Default);
+/// config.budget = Some(60);
+/// let mut optimizer = Optimizer::new(domain, config)?;
+/// while let Ok(suggestion) = optimizer.ask() {
+///     let x = &suggestion.x;
+///     optimizer.tell(suggestion.id, (x[0] - 1.0).powi(2) + (x[1] + 2.0).powi(2))?;
+/// }
+/// let best = optimizer.best().map(|e| e.outcome.value());
+/// assert!(best.flatten().is_some_and(|v| v < 1e-6));
+/// # Ok::<(), labcat::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Optimizer {
+    domain: Domain,
+    config: Config,
+    settings: Settings,
+    rng: Rng,
+    observations: Observations,
+    /// In the order asked.
+    pending: Vec<Pending>,
+    /// Points the user wants suggested first.
+    queue: VecDeque<Vec<f64>>,
+    next_id: u64,
+    run: LocalRun,
+    restarts: Vec<Restart>,
+    converged: bool,
+    /// Points withdrawn by [`Optimizer::cancel`].
+    cancelled: Vec<Vec<f64>>,
+    /// Everything suggested, told, failed or cancelled: none of it is suggested again.
+    seen: Seen,
+    work: Workspace,
+}
+
+impl Optimizer {
+    /// An optimizer of a checked domain and configuration.
+    pub fn new(domain: Domain, config: Config) -> Result<Self, Error> {
+        let d = domain.dim();
+        let settings = config.check(d)?;
+        let mut rng = Rng::new(config.seed);
+        let first = settings.centre_first.then(|| vec![0.0; d]);
+        let run = LocalRun::new(0, d, settings.initial_points, first, &mut rng);
+        let mut observations = Observations::new(settings.direction, d);
+        observations.reserve(settings.budget.min(10_000));
+        Ok(Self {
+            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
+            seen: Seen::with_capacity(settings.budget.min(10_000)),
+            domain,
+            config,
+            settings,
+            rng,
+            observations,
+            pending: Vec::new(),
+            queue: VecDeque::new(),
+            next_id: 0,
+            run,
+            restarts: Vec::new(),
+            converged: false,
+            cancelled: Vec::new(),
+        })
+    }
+
+    /// The next point to evaluate.
+    pub fn ask(&mut self) -> Result<Suggestion, AskError> {
+        self.ask_with(&mut ())
+    }
+
+    /// As [`Optimizer::ask`], reporting the step to an observer.
+    pub fn ask_with(&mut self, observer: &mut impl Observer) -> Result<Suggestion, AskError> {
+        if let Some(reason) = self.stop_reason() {
+            return Err(AskError::Stopped(reason));
+        }
+        if self.observations.len() + self.pending.len() >= self.settings.budget {
+            return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
+        }
+        self.next_point()?;
+        let report = &mut self.work.report;
+        report.evaluations = self.observations.len();
+        report.run = self.run.number;
+        observer.on_step(report);
+        Ok(self.suggest())
+    }
+
+    /// As many as `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
+    pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
+        let mut suggestions = Vec::new();
+        for _ in 0..n {
+            match self.ask() {
+                Ok(suggestion) => suggestions.push(suggestion),
+                Err(error) if suggestions.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(suggestions)
+    }
+
+    /// Finds the next point and leaves it in the workspace.
+    fn next_point(&mut self) -> Result<(), AskError> {
+        let mut cause = None;
+        loop {
+            if let Some(x) = self.queue.pop_front() {
+                self.work.x = x;
+                self.work.report = StepReport { origin: Origin::Enqueued, restart: cause, ..StepReport::empty() };
+                return Ok(());
+            }
+            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim())
+            {
+                self.design_point();
+                self.work.report = StepReport { origin: Origin::Design, restart: cause, ..StepReport::empty() };
+                return Ok(());
+            }
+            match self.propose() {
+                Ok(()) => {
+                    self.work.report.restart = cause;
+                    return Ok(());
+                }
+                Err(_) if !self.settings.restarts => {
+                    self.converged = true;
+                    return Err(AskError::Stopped(StopReason::Tolerance));
+                }
+                Err(reason) => {
+                    self.restart(reason);
+                    cause = Some(reason);
+                }
+            }
+        }
+    }
+
+    /// Successful observations in the cache of the run.
+    fn successes(&self) -> usize {
+        self.run.members.iter().filter(|&&p| self.observations.value(p).is_some()).count()
+    }
+
+    /// The next point of the design, or one more that fills the space around everything asked in this run.
+    fn design_point(&mut self) {
+        const TRIES: usize = 10;
+        for _ in 0..TRIES {
+            let u = match self.run.design.pop() {
+                Some(u) => u,
+                None => {
+                    let d = self.domain.dim();
+                    let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
+                    let told = self.run.members.iter().map(|&p| self.observations.unit(p));
+                    design::farthest_point(&mut self.rng, d, told.chain(asked.iter().map(Vec::as_slice)))
+                }
+            };
+            self.domain.from_unit(&u, &mut self.work.x);
+            if !self.seen.contains(&self.work.x) {
+                return;
+            }
+        }
+    }
+
+    fn place(&self, x: &[f64]) -> Vec<f64> {
+        let mut u = vec![0.0; x.len()];
+        self.domain.to_unit(x, &mut u);
+        u
+    }
+
+    /// Ends the local run and prepares the next.
+    fn restart(&mut self, cause: RestartCause) {
+        self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
+        self.work.drop_model();
+        let d = self.domain.dim();
+        self.run = LocalRun::new(self.run.number + 1, d, self.settings.initial_points, None, &mut self.rng);
+    }
+
+    /// Gives out the point in the workspace.
+    fn suggest(&mut self) -> Suggestion {
+        let id = TrialId(self.next_id);
+        self.next_id += 1;
+        let x = self.work.x.clone();
+        self.seen.insert(&x);
+        self.pending.push(Pending { id, x: x.clone(), run: self.run.number });
+        Suggestion { id, x }
+    }
+
+    /// Records the value of a pending evaluation; one that is not finite is a failure.
+    pub fn tell(&mut self, id: TrialId, value: f64) -> Result<(), TellError> {
+        self.finish(id, Outcome::of(value))
+    }
+
+    /// Records that a pending evaluation failed. It counts against the budget and is never suggested again.
+    pub fn fail(&mut self, id: TrialId) -> Result<(), TellError> {
+        self.finish(id, Outcome::Failed)
+    }
+
+    /// Records a point that was never asked (a warm start) and gives its id. A pending point is told by its id, not like this.
+    pub fn tell_point(&mut self, x: &[f64], value: f64) -> Result<TrialId, TellError> {
+        self.record_point(x, Outcome::of(value))
+    }
+
+    /// As [`Optimizer::tell_point`], for an evaluation that failed.
+    pub fn fail_point(&mut self, x: &[f64]) -> Result<TrialId, TellError> {
+        self.record_point(x, Outcome::Failed)
+    }
+
+    /// Withdraws a pending point that will never be told; its place in the budget is free again.
+    pub fn cancel(&mut self, id: TrialId) -> Result<(), TellError> {
+        let position = self.pending_position(id)?;
+        let withdrawn = self.pending.remove(position);
+        self.cancelled.push(withdrawn.x);
+        self.work.drop_model(); // it holds a fantasy there
+        Ok(())
+    }
+
+    /// Corrects what was told of an evaluation.
+    pub fn revise(&mut self, id: TrialId, value: f64) -> Result<(), TellError> {
+        if self.pending.iter().any(|p| p.id == id) {
+            return Err(TellError::StillPending(id));
+        }
+        let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
+        self.observations.revise(position, Outcome::of(value));
+        if self.run.members.contains(&position) {
+            self.run.fresh += 1;
+        }
+        Ok(())
+    }
+
+    /// Has this point suggested before any other: the user's own guess.
+    pub fn enqueue(&mut self, x: &[f64]) -> Result<(), PointError> {
+        self.domain.check(x)?;
+        self.queue.push_back(x.to_vec());
+        // It takes the place of a design point that was not suggested yet.
+        if self.run.number == 0 {
+            self.run.design.pop();
+        }
+        Ok(())
+    }
+
+    fn pending_position(&self, id: TrialId) -> Result<usize, TellError> {
+        self.pending.iter().position(|p| p.id == id).ok_or_else(|| match self.observations.position(id) {
+            Some(_) => TellError::AlreadyTold(id),
+            None => TellError::UnknownId(id),
+        })
+    }
+
+    fn finish(&mut self, id: TrialId, outcome: Outcome) -> Result<(), TellError> {
+        let position = self.pending_position(id)?;
+        let Pending { id, x, run } = self.pending.remove(position);
+        self.record(Evaluation { id, x, outcome, run });
+        Ok(())
+    }
+
+    fn record_point(&mut self, x: &[f64], outcome: Outcome) -> Result<TrialId, TellError> {
+        self.domain.check(x)?;
+        let id = TrialId(self.next_id);
+        self.next_id += 1;
+        self.seen.insert(x);
+        self.record(Evaluation { id, x: x.to_vec(), outcome, run: self.run.number });
+        Ok(id)
+    }
+
+    fn record(&mut self, evaluation: Evaluation) {
+        let run = evaluation.run;
+        let position = self.observations.push(&self.domain, evaluation);
+        if run == self.run.number {
+            self.run.members.push(position);
+            self.run.fresh += 1;
+        } else {
+            self.work.drop_model(); // it holds a fantasy of this point
+        }
+    }
+
+    /// The best evaluation so far.
+    pub fn best(&self) -> Option<&Evaluation> {
+        self.observations.best().map(|p| &self.observations.all()[p])
+    }
+
+    /// Every evaluation, in the order told.
+    pub fn evaluations(&self) -> &[Evaluation] {
+        self.observations.all()
+    }
+
+    /// How many evaluations were told, failed ones included.
+    pub fn n_evaluations(&self) -> usize {
+        self.observations.len()
+    }
+
+    /// Points asked and not yet told, in the order asked.
+    pub fn pending(&self) -> impl Iterator<Item = (TrialId, &[f64])> {
+        self.pending.iter().map(|p| (p.id, p.x.as_slice()))
+    }
+
+    /// The restarts so far, with their causes.
+    pub fn restarts(&self) -> &[Restart] {
+        &self.restarts
+    }
+
+    /// Why there are no more suggestions; `None` while there are.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        let best = self.observations.best().and_then(|p| self.observations.value(p));
+        if let (Some(best), Some(target)) = (best, self.settings.target)
+            && best <= target
+        {
+            return Some(StopReason::Target);
+        }
+        if self.observations.len() >= self.settings.budget {
+            return Some(StopReason::Budget);
+        }
+        self.converged.then_some(StopReason::Tolerance)
+    }
+
+    /// Replaces the stopping switches: a run that has ended may go on, one that goes on may end earlier.
+    ///
+    /// ```
+    /// # use labcat::{Config, Domain, Optimizer, Preset};
+    /// let mut config = Config::new(Preset::Default);
+    /// config.budget = Some(1);
+    /// let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0)])?, config)?;
+    /// let first = optimizer.ask()?;
+    /// optimizer.tell(first.id, 1.0)?;
+    /// assert!(optimizer.ask().is_err());
+    /// optimizer.set_stopping(Some(2), None, None)?;
+    /// assert!(optimizer.ask().is_ok());
+    /// # Ok::<(), labcat::Error>(())
+    /// ```
+    pub fn set_stopping(
+        &mut self,
+        budget: Option<usize>,
+        target: Option<f64>,
+        tolerance: Option<f64>,
+    ) -> Result<(), ConfigError> {
+        let config = Config { budget, target, tolerance, ..self.config.clone() };
+        self.settings = config.check(self.domain.dim())?;
+        self.converged &= tolerance == self.config.tolerance;
+        self.config = config;
+        Ok(())
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}

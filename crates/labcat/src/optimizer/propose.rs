@@ -1,0 +1,272 @@
+//! The algorithm itself: [`Optimizer::propose`] is Algorithm 2 of the paper, one call per line.
+
+use super::Optimizer;
+use super::report::{Origin, RestartCause, StepReport};
+use crate::acquisition::maximise::Maximiser;
+use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
+use crate::gp::{Buffers, Gp, Prior};
+use crate::length_scale::LengthScales;
+
+/// At most this many length-scale steps catch up with observations that were told in bulk.
+const CATCH_UP: usize = 8;
+
+/// Memory of the algorithm between steps. Nothing in it needs to be saved: it follows from the run and the history.
+#[derive(Clone, Debug)]
+pub(super) struct Workspace {
+    /// The model of the newest step, with a fantasy for each of the first `gp.fantasies()` pending points.
+    gp: Option<Gp>,
+    outputs: Outputs,
+    /// y′ of the members.
+    y: Vec<f64>,
+    /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
+    incumbent: f64,
+    axes: PrincipalAxes,
+    length_scales: LengthScales,
+    /// Buffers of the next model, and of the trials of its line search.
+    spare: Buffers,
+    trial: Buffers,
+    maximiser: Maximiser,
+    dropped: Vec<usize>,
+    scratch: Vec<f64>,
+    /// The point found by the newest `propose`, in user units.
+    pub(super) x: Vec<f64>,
+    pub(super) report: StepReport,
+}
+
+impl Workspace {
+    /// Room for everything that a step in `d` dimensions needs.
+    pub(super) fn new(members: usize, candidates: usize, d: usize) -> Self {
+        let n = members + 2;
+        let mut work = Self {
+            gp: None,
+            outputs: Outputs::default(),
+            y: Vec::with_capacity(n),
+            incumbent: 0.0,
+            axes: PrincipalAxes::default(),
+            length_scales: LengthScales::default(),
+            spare: Buffers::default(),
+            trial: Buffers::default(),
+            maximiser: Maximiser::default(),
+            dropped: Vec::with_capacity(n),
+            scratch: Vec::with_capacity(n.max(d)),
+            x: vec![0.0; d],
+            report: StepReport::empty(),
+        };
+        work.axes.reserve(n, d);
+        work.length_scales.reserve(n, d);
+        work.spare.reserve(n, d);
+        work.trial.reserve(n, d);
+        work.maximiser.reserve(candidates, n, d);
+        work
+    }
+
+    /// Forgets the model; the next step makes it again.
+    pub(super) fn drop_model(&mut self) {
+        if let Some(gp) = self.gp.take() {
+            self.spare = gp.into_buffers();
+        }
+    }
+}
+
+impl Optimizer {
+    /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and leaves the next point in the workspace.
+    pub(super) fn propose(&mut self) -> Result<(), RestartCause> {
+        self.work.report.restart = None;
+        if self.run.fresh > 0 || self.work.gp.is_none() {
+            let steps = self.begin_step();
+            let best = self.normalise_outputs()?; // line 6: T_minmax
+            self.centre(best); // line 7: T_cen
+            self.rotate(); // line 7: T_rot
+            self.fit_and_rescale(steps)?; // lines 8–10: GP, ℓ*, T_resc
+            self.discard(best); // line 11: T_discard
+        }
+        self.add_fantasies();
+        self.maximise_acquisition() // line 12: x_EI
+    }
+
+    /// Marks how the step begins and gives the number of length-scale steps it takes: one lot per observation told since
+    /// the last, so that results told in bulk are caught up with.
+    fn begin_step(&mut self) -> usize {
+        self.work.drop_model();
+        if self.run.fresh == 0 {
+            self.run.rewind(); // the model was lost, not outdated: the same step again gives the same model
+        }
+        let first = !self.run.started();
+        self.run.mark();
+        let many = self.run.members.len() > self.settings.region.keep + self.settings.initial_points;
+        if many {
+            self.keep_nearest(first);
+        }
+        let lots = if many || !first { self.run.fresh.clamp(1, CATCH_UP) } else { 1 };
+        self.run.fresh = 0;
+        lots * self.settings.newton_steps
+    }
+
+    /// y′ of the members, a failed one as bad as the worst. Gives the best, or why the run has converged.
+    fn normalise_outputs(&mut self) -> Result<usize, RestartCause> {
+        let (work, run, observations) = (&mut self.work, &self.run, &self.observations);
+        let values = || run.members.iter().map(|&p| observations.value(p));
+        let worst = values().flatten().fold(f64::NEG_INFINITY, f64::max);
+        work.y.clear();
+        work.y.extend(values().map(|v| v.unwrap_or(worst)));
+        let largest = work.y.iter().fold(0.0, |a: f64, y| a.max(y.abs()));
+        work.outputs = normalise(&mut work.y, self.settings.warp, &mut work.scratch);
+
+        let range = work.outputs.range();
+        if self.settings.tolerance.is_some_and(|t| range <= t) {
+            return Err(RestartCause::Tolerance);
+        }
+        if range <= 4.0 * f64::EPSILON * largest {
+            return Err(RestartCause::OutputRange);
+        }
+        let best = values().position(|v| v == Some(work.outputs.minimum())).ok_or(RestartCause::OutputRange)?;
+        let narrow = |j: usize| {
+            let width = run.frame.reach(j) * self.settings.region.beta;
+            width <= self.domain.resolution(j, observations.unit(run.members[best])[j])
+        };
+        if (0..self.domain.dim()).all(narrow) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    }
+
+    /// The frame around the best point. (eq:input_cen)
+    fn centre(&mut self, best: usize) {
+        let frame = std::mem::take(&mut self.run.frame);
+        self.run.frame = frame.centred(self.observations.unit(self.run.members[best]));
+    }
+
+    /// The frame along the weighted principal components. (eq:svd_mod, eq:input_rot)
+    fn rotate(&mut self) {
+        if let Some(order) = self.settings.rotation {
+            self.find_axes();
+            self.work.axes.arrange(order);
+            self.run.frame = std::mem::take(&mut self.run.frame).rotated(&mut self.work.axes);
+        }
+    }
+
+    fn find_axes(&mut self) {
+        let (work, run, observations) = (&mut self.work, &self.run, &self.observations);
+        let points = run.members.iter().map(|&p| observations.unit(p)).zip(work.y.iter().copied());
+        work.axes.find(&run.frame, points, run.members.len());
+    }
+
+    /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
+    fn fit_and_rescale(&mut self, steps: usize) -> Result<(), RestartCause> {
+        let (work, settings) = (&mut self.work, &self.settings);
+        let mut buffers = std::mem::take(&mut work.spare);
+        self.run.fill_inputs(&self.observations, &mut buffers, &mut work.scratch);
+        let prior = Prior::of(&work.y, settings.kernel, settings.signal, settings.noise);
+        let gp = match Gp::fit_with_jitter(prior, &work.y, buffers) {
+            Ok(gp) => gp, // line 8
+            Err((_, buffers)) => {
+                work.spare = buffers;
+                return Err(RestartCause::Factorisation);
+            }
+        };
+        let (gp, kind) = work.length_scales.improve(gp, &work.y, settings.prior_sigma, steps, &mut work.trial);
+        self.run.frame = std::mem::take(&mut self.run.frame).rescaled(&work.length_scales.ell); // line 10 (eq:input_resc)
+        work.report.step = kind;
+        work.report.log_likelihood = gp.log_likelihood();
+        work.report.nugget = gp.prior().nugget;
+        work.gp = Some(gp);
+        Ok(())
+    }
+
+    /// Forgets observations outside the trust region. (eq:input_discard)
+    fn discard(&mut self, best: usize) {
+        let work = &mut self.work;
+        if let Some(gp) = &mut work.gp {
+            self.settings.region.discard(gp.inputs(), best, &mut work.dropped);
+            gp.remove(&work.dropped);
+        }
+        let mut dropped = work.dropped.iter().peekable();
+        let mut position = 0;
+        self.run.members.retain(|_| {
+            position += 1;
+            dropped.next_if_eq(&&(position - 1)).is_none()
+        });
+        work.incumbent = 0.0;
+        work.report.discarded = work.dropped.len();
+    }
+
+    /// Points asked and not yet told enter the model at its own mean.
+    fn add_fantasies(&mut self) {
+        let work = &mut self.work;
+        if let Some(gp) = &mut work.gp {
+            for pending in &self.pending[gp.fantasies()..] {
+                work.scratch.resize(2 * self.domain.dim(), 0.0);
+                let (u, x) = work.scratch.split_at_mut(self.domain.dim());
+                self.domain.to_unit(&pending.x, u);
+                self.run.frame.to_local(u, x);
+                work.incumbent = work.incumbent.min(gp.append_fantasy(x));
+            }
+        }
+    }
+
+    /// The most promising candidate that was never suggested before.
+    fn maximise_acquisition(&mut self) -> Result<(), RestartCause> {
+        let (work, settings) = (&mut self.work, &self.settings);
+        let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
+        let acquisition = settings.acquisition.function();
+        work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &settings.search, &mut self.rng);
+        while let Some(candidate) = work.maximiser.best() {
+            self.domain.from_unit(candidate.u, &mut work.x);
+            if !self.seen.contains(&work.x) {
+                work.report.acquisition = candidate.score;
+                work.report.predicted = settings.direction.orient(work.outputs.to_user(candidate.mean));
+                self.describe_model();
+                return Ok(());
+            }
+            let index = candidate.index;
+            work.maximiser.strike(index);
+        }
+        Err(RestartCause::NoNewPoint)
+    }
+
+    /// The model's part of the report.
+    fn describe_model(&mut self) {
+        let (work, frame) = (&mut self.work, &self.run.frame);
+        let report = &mut work.report;
+        report.origin = Origin::Model;
+        report.observations = self.run.members.len();
+        report.length_scales.clone_from(&work.length_scales.ell);
+        report.half_widths.clear();
+        report.half_widths.extend(frame.scale().iter().map(|s| s * self.settings.region.beta));
+        report.centre.resize(frame.dim(), 0.0);
+        self.domain.from_unit(frame.centre(), &mut report.centre);
+        report.rotation.clear();
+        report.rotation.extend_from_slice(frame.rotation().as_slice());
+        report.output_range = work.outputs.range();
+        report.clipped = work.maximiser.clipped;
+    }
+
+    /// Cuts a cache that was told in bulk to the members nearest to the best, and when there is no frame yet that could tell near
+    /// from far, makes one: the principal axes, each scaled so that the points spread over the trust region as they do in a steady run.
+    fn keep_nearest(&mut self, first: bool) {
+        let observations = &self.observations;
+        let by_value = |a: &usize, b: &usize| {
+            let key = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
+            key(*a).total_cmp(&key(*b))
+        };
+        let Some(best) = self.run.members.iter().copied().min_by(by_value) else { return };
+        let frame = std::mem::take(&mut self.run.frame).centred(observations.unit(best));
+        let mut x = vec![0.0; frame.dim()];
+        let mut by_distance: Vec<(f64, usize)> = Vec::with_capacity(self.run.members.len());
+        for &p in &self.run.members {
+            frame.to_local(observations.unit(p), &mut x);
+            by_distance.push((x.iter().map(|x| x * x).sum(), p));
+        }
+        by_distance.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        by_distance.truncate(self.settings.region.keep);
+        self.run.members.clear();
+        self.run.members.extend(by_distance.iter().map(|(_, p)| *p));
+        self.run.members.sort_unstable();
+        self.run.frame = frame;
+        if first && self.normalise_outputs().is_ok() {
+            self.find_axes();
+            self.work.axes.arrange(AxisOrder::Matched);
+            let frame = std::mem::take(&mut self.run.frame).rotated(&mut self.work.axes);
+            // Points spread evenly over [−β s, β s] have a root mean square of β s / √3.
+            let per_sigma = (3.0 / self.run.members.len() as f64).sqrt() / self.settings.region.beta;
+            self.run.frame = frame.with_scale(self.work.axes.sigma().map(|s| per_sigma * s));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+"""The exceptions of labcat; the native module raises them too."""
+
+from __future__ import annotations
+
+
+class LabcatError(Exception):
+    """Base class of every error of labcat.
+
+    >>> import labcat
+    >>> try:
+    ...     labcat.Optimizer([(1, 0)])
+    ... except labcat.LabcatError as error:
+    ...     print(type(error).__name__)
+    InvalidError
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidError(LabcatError, ValueError):
+    """A wrong argument, point or value; the message says what is allowed."""
+
+
+class UnknownSwitchError(InvalidError, TypeError):
+    """A keyword that is no switch of labcat; the message lists those there are."""
+
+
+class UnknownTrialError(LabcatError, KeyError):
+    """An id that no pending trial has."""
+
+    @property
+    def id(self) -> int:
+        """The id that was given."""
+        return int(self.args[1])
+
+
+class Stopped(LabcatError):
+    """`Optimizer.ask` after the run has ended.
+
+    >>> import labcat
+    >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
+    >>> optimizer.tell(optimizer.ask(), 0.5)
+    >>> try:
+    ...     optimizer.ask()
+    ... except labcat.Stopped as stopped:
+    ...     print(stopped.reason)
+    budget
+    """
+
+    @property
+    def reason(self) -> str:
+        """What ended the run: "budget", "target" or "tolerance"."""
+        return str(self.args[1])
+
+
+class BudgetOutstanding(LabcatError):
+    """`Optimizer.ask` while all that is left of the budget is asked and not yet told.
+
+    Tell, fail or cancel a pending trial, then ask again.
+    """
+
+    @property
+    def pending(self) -> int:
+        """The number of trials that are asked and not yet told."""
+        return int(self.args[1])
+
+
+class NoModelError(LabcatError):
+    """`Optimizer.predict` while there is no model, because too few values have been told."""
+
+
+class CheckpointError(InvalidError):
+    """A checkpoint that cannot be read, or that belongs to another problem."""
+
+
+class WorkerError(LabcatError):
+    """A worker process that died while it evaluated the objective."""

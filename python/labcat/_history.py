@@ -1,0 +1,155 @@
+"""Trials, evaluations and the history of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import LabcatError
+from ._space import Space, Vector
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Trial:
+    """A point to evaluate, as `Optimizer.ask` gives it."""
+
+    id: int
+    """Names the trial when its value is told."""
+    x: Vector
+    """The point, shape (d,)."""
+    space: Space = field(repr=False)
+    """The parameters."""
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The point by the names of the parameters (x0, x1, … if they were given without)."""
+        return self.space.to_dict(self.x)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluation:
+    """A point and what came of it."""
+
+    id: int
+    """The id of the trial."""
+    x: Vector
+    """The point, shape (d,)."""
+    value: float
+    """The value told; NaN if the evaluation failed."""
+    run: int
+    """The local run it belongs to: 0, and one more after each restart."""
+    space: Space = field(repr=False)
+    """The parameters."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the evaluation failed."""
+        return bool(np.isnan(self.value))
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The point by the names of the parameters (x0, x1, … if they were given without)."""
+        return self.space.to_dict(self.x)
+
+
+class Restart(NamedTuple):
+    """The end of a local run and the start of the next."""
+
+    at_evaluation: int
+    """How many evaluations had been told."""
+    cause: str
+    """Why the local run ended."""
+
+
+class TrustRegion(NamedTuple):
+    """The region that is searched: a box around the best point of the local run, rotated."""
+
+    centre: npt.NDArray[np.float64]
+    """Shape (d,)."""
+    half_axes: npt.NDArray[np.float64]
+    """Shape (d, d): in each row the way from the centre to the middle of a face."""
+
+
+class Prediction(NamedTuple):
+    """What the local model predicts, in the units of the objective."""
+
+    mean: Any
+    """A float for one point, an array for several."""
+    std: Any
+    """The standard deviation, likewise."""
+
+
+class History:
+    """Every evaluation of a run, in the order told, as arrays.
+
+    >>> import labcat
+    >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
+    >>> history = result.history
+    >>> history.x.shape, history.value.shape, len(history)
+    ((8, 1), (8,), 8)
+    >>> bool(history.best[-1] == result.fun)
+    True
+    """
+
+    __slots__ = ("best", "failed", "id", "names", "run", "value", "x")
+
+    id: npt.NDArray[np.int64]
+    """Ids of the trials, shape (n,)."""
+    x: npt.NDArray[np.float64]
+    """Points, shape (n, d)."""
+    value: npt.NDArray[np.float64]
+    """Values; NaN where the evaluation failed."""
+    failed: npt.NDArray[np.bool_]
+    """Where the evaluation failed."""
+    run: npt.NDArray[np.int64]
+    """Number of the local run: 0, and one more after each restart."""
+    best: npt.NDArray[np.float64]
+    """The best value so far; NaN before the first success."""
+    names: list[str]
+    """Names of the parameters."""
+
+    def __init__(
+        self,
+        evaluations: list[tuple[int, list[float], float, int]],
+        names: list[str],
+        maximize: bool,
+    ) -> None:
+        ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
+        self.id = np.array(ids, dtype=np.int64)
+        self.x = np.array(xs, dtype=np.float64).reshape(len(ids), len(names))
+        self.value = np.array(values, dtype=np.float64)
+        self.failed = np.isnan(self.value)
+        self.run = np.array(runs, dtype=np.int64)
+        self.best = (np.fmax if maximize else np.fmin).accumulate(self.value)
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def __repr__(self) -> str:
+        return f"<History of {len(self)} evaluations, {int(self.failed.sum())} failed>"
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A pandas data frame with a row per evaluation: id, parameters, value, failed, run, best.
+
+        >>> import labcat
+        >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
+        >>> list(result.history.to_dataframe().columns)
+        ['id', 'x0', 'value', 'failed', 'run', 'best']
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise LabcatError('a data frame needs pandas: pip install "labcat[pandas]"') from error
+        frame = pandas.DataFrame(self.x, columns=self.names)
+        # A parameter may have the name of one of these columns: both are kept.
+        frame.insert(0, "id", self.id, allow_duplicates=True)
+        for column in ("value", "failed", "run", "best"):
+            frame.insert(frame.shape[1], column, getattr(self, column), allow_duplicates=True)
+        return frame

@@ -1,0 +1,355 @@
+"""The ask/tell interface."""
+
+from __future__ import annotations
+
+import json
+import operator
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _labcat
+from ._errors import InvalidError, NoModelError, UnknownTrialError
+from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
+from ._space import BoundsLike, Point, Points, Space, plain_names, space_of
+from ._values import Rng, as_value, seed_of, switch_texts
+
+Bounds: TypeAlias = "Space | BoundsLike | npt.ArrayLike"
+Direction: TypeAlias = Literal["minimize", "maximize"]
+Preset: TypeAlias = Literal["default", "paper"]
+
+
+_MOST_ASKED = 1_000_000
+
+
+class Optimizer:
+    """An optimiser that is asked for points and told their values.
+
+    Any number of trials may be asked before one is told, and they may be told in any order, by any
+    thread: each gets a different point. The optimiser restarts by itself when a local run has
+    converged, and goes on until a stopping switch ends the run (`stop_reason`). It can be pickled
+    and copied; the copy continues bit for bit.
+
+    Parameters
+    ----------
+    bounds
+        Pairs (low, high), a `scipy.optimize.Bounds` or a `labcat.Space` of named parameters.
+    direction
+        "minimize" or "maximize".
+    rng
+        The seed: an int (the same int gives the same points everywhere), a
+        `numpy.random.SeedSequence`, a `numpy.random.Generator` (one draw is taken from it), or
+        None for a fresh one. `seed` says which it was.
+    preset
+        "default", what we recommend, or "paper", the algorithm as published.
+    switches
+        Any of `labcat.SWITCHES`; among them the stopping ones, `budget`, `target` and `tolerance`.
+
+    Examples
+    --------
+    >>> import labcat
+    >>> optimizer = labcat.Optimizer([(-5, 10), (-5, 10)], rng=1)
+    >>> for _ in range(40):
+    ...     trial = optimizer.ask()
+    ...     optimizer.tell(trial, (trial.x[0] - 1) ** 2 + trial.x[1] ** 2)
+    >>> optimizer.best.value < 1e-3
+    True
+    """
+
+    __slots__ = ("__weakref__", "_core", "_named", "_settings", "_space")
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        *,
+        direction: Direction = "minimize",
+        rng: Rng = None,
+        preset: Preset = "default",
+        **switches: Any,
+    ) -> None:
+        if "seed" in switches:
+            if rng is not None:
+                raise InvalidError("rng and seed are the same thing: give one of them")
+            rng = switches.pop("seed")
+        space, named = space_of(bounds)
+        texts = switch_texts(switches)
+        texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
+        self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)
+
+    def _adopt(self, core: _labcat.Core, space: Space, named: bool) -> None:
+        self._core = core
+        self._space = space
+        self._named = named
+        self._settings: dict[str, Any] = json.loads(core.config())
+
+    @classmethod
+    def from_json(cls, text: str) -> Optimizer:
+        """The optimiser that `to_json` wrote, which continues bit for bit.
+
+        Its parameters count as named by the user unless their names are x0, x1, …
+        """
+        return cls._restore(text, None)
+
+    @classmethod
+    def _restore(cls, text: str, named: bool | None) -> Optimizer:
+        optimizer = cls.__new__(cls)
+        core = _labcat.Core.from_json(text)
+        space = Space._of(core.parameters())
+        if named is None:
+            named = list(space) != plain_names(len(space))
+        optimizer._adopt(core, space, named)
+        return optimizer
+
+    def to_json(self) -> str:
+        """The whole state as JSON.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> optimizer.tell(optimizer.ask(), 0.25)
+        >>> copy = labcat.Optimizer.from_json(optimizer.to_json())
+        >>> bool(copy.ask().x == optimizer.ask().x)
+        True
+        """
+        return self._core.to_json()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._restore, (self.to_json(), self._named)
+
+    def __repr__(self) -> str:
+        return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
+
+    @overload
+    def ask(self, n: None = None) -> Trial: ...
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+        """The next point to evaluate, or a list of the next `n`.
+
+        The list is shorter if the budget leaves fewer, but never empty.
+
+        Raises
+        ------
+        Stopped
+            The run has ended.
+        BudgetOutstanding
+            All that is left of the budget is asked and not yet told.
+        """
+        if n is None:
+            return self._trial(self._core.ask())
+        if not (hasattr(n, "__index__") and 1 <= operator.index(n) <= _MOST_ASKED):
+            raise InvalidError(f"points to ask: {n!r}; allowed: 1 to {_MOST_ASKED}")
+        return [self._trial(suggestion) for suggestion in self._core.ask_many(n)]
+
+    def _trial(self, suggestion: tuple[int, list[float]]) -> Trial:
+        return Trial(suggestion[0], np.array(suggestion[1]), self._space)
+
+    @overload
+    def tell(self, trial: Trial | int, value: npt.ArrayLike) -> None: ...
+    @overload
+    def tell(self, trial: None = None, *, x: Point, value: npt.ArrayLike) -> int: ...
+    def tell(
+        self,
+        trial: Trial | int | None = None,
+        value: npt.ArrayLike | None = None,
+        *,
+        x: Point | None = None,
+    ) -> int | None:
+        """Tells the value of a trial, or of a point `x` that was never asked.
+
+        The value is a real number or an array that holds exactly one. One that is not finite
+        counts as a failed evaluation. For a point the new id is returned. Late results are
+        accepted after the run has ended.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> optimizer.tell(optimizer.ask(), 0.25)
+        >>> optimizer.tell(x=[0.5], value=0.5)
+        1
+        >>> optimizer.best.value
+        0.25
+        """
+        number = as_value(value)
+        if x is not None:
+            _only(x, trial)
+            return self._core.tell_point(self._space.point(x).tolist(), number)
+        self._core.tell(_id(trial), number)
+        return None
+
+    @overload
+    def fail(self, trial: Trial | int) -> None: ...
+    @overload
+    def fail(self, trial: None = None, *, x: Point) -> int: ...
+    def fail(self, trial: Trial | int | None = None, *, x: Point | None = None) -> int | None:
+        """Reports that the evaluation of a trial, or of a point `x` never asked, failed.
+
+        It counts against the budget, and its point is never suggested again.
+        """
+        if x is not None:
+            _only(x, trial)
+            return self._core.fail_point(self._space.point(x).tolist())
+        self._core.fail(_id(trial))
+        return None
+
+    def cancel(self, trial: Trial | int) -> None:
+        """Withdraws a pending trial that will never be told; the budget gets it back."""
+        self._core.cancel(_id(trial))
+
+    def revise(self, trial: Trial | int, value: npt.ArrayLike) -> None:
+        """Corrects a value that was told before."""
+        self._core.revise(_id(trial), as_value(value))
+
+    def enqueue(self, x: Points) -> None:
+        """Puts one point or several before those that `ask` would suggest."""
+        for point in self._space.points(x)[0]:
+            self._core.enqueue(point.tolist())
+
+    def set_stopping(
+        self,
+        *,
+        budget: int | None = None,
+        target: float | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        """Replaces the stopping switches; a run that has ended may go on.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
+        >>> optimizer.tell(optimizer.ask(), 0.5)
+        >>> optimizer.stop_reason
+        'budget'
+        >>> optimizer.set_stopping(budget=2)
+        >>> optimizer.ask().id
+        1
+        """
+        switches = {"budget": budget, "target": target, "tolerance": tolerance}
+        self._core.set_stopping(switch_texts(switches))
+        self._settings = json.loads(self._core.config())
+
+    def predict(self, x: Points) -> Prediction:
+        """Mean and standard deviation of the local model, in the units of the objective.
+
+        For one point they are floats, for several, shape (n, d), arrays. The model is local: it
+        knows the points in and around the trust region.
+
+        Raises
+        ------
+        NoModelError
+            Too few values have been told.
+
+        Examples
+        --------
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> for trial in optimizer.ask(8):
+        ...     optimizer.tell(trial, trial.x[0] ** 2)
+        >>> _ = optimizer.ask()
+        >>> mean, std = optimizer.predict([[0.1], [0.2]])
+        >>> mean.shape, std.shape
+        ((2,), (2,))
+        """
+        points, single = self._space.points(x)
+        pairs = self._core.predict([point.tolist() for point in points])
+        if pairs is None:
+            raise NoModelError("there is no model yet: tell more values first")
+        if single:
+            return Prediction(*pairs[0])
+        return Prediction(*np.array(pairs, dtype=np.float64).reshape(len(pairs), 2).T)
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The best evaluation so far; None before the first success."""
+        best = self._core.best()
+        return None if best is None else self._evaluation(best)
+
+    def _evaluation(self, told: tuple[int, list[float], float, int]) -> Evaluation:
+        id, x, value, run = told
+        return Evaluation(id, np.array(x), value, run, self._space)
+
+    @property
+    def history(self) -> History:
+        """Every evaluation, in the order told."""
+        return History(self._core.evaluations(), list(self._space), self.direction == "maximize")
+
+    @property
+    def pending(self) -> list[Trial]:
+        """The trials that are asked and not yet told."""
+        return [self._trial(suggestion) for suggestion in self._core.pending()]
+
+    @property
+    def n_evaluations(self) -> int:
+        """The number of evaluations told, failed ones included."""
+        return self._core.n_evaluations()
+
+    @property
+    def restarts(self) -> list[Restart]:
+        """The restarts so far."""
+        return [Restart(at, cause) for at, cause in self._core.restarts()]
+
+    @property
+    def stop_reason(self) -> str | None:
+        """What ended the run, "budget", "target" or "tolerance"; None while it goes on.
+
+        That a run without restarts has converged shows when the next point is asked.
+        """
+        return self._core.stop_reason()
+
+    @property
+    def relevance(self) -> npt.NDArray[np.float64] | None:
+        """How much each parameter matters near the best point; sums to 1. None without a model."""
+        relevance = self._core.relevance()
+        return None if relevance is None else np.array(relevance)
+
+    @property
+    def trust_region(self) -> TrustRegion | None:
+        """The region that is searched now; None without a model."""
+        region = self._core.trust_region()
+        return None if region is None else TrustRegion(*map(np.array, region))
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """What the newest `ask` did, as plain data; None before the first."""
+        report: dict[str, Any] | None = json.loads(self._core.report())
+        return report
+
+    @property
+    def space(self) -> Space:
+        """The parameters, named x0, x1, … if they were given without names."""
+        return self._space
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the parameters were given with names, as a `Space`."""
+        return self._named
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Every switch with its value."""
+        return dict(self._settings)
+
+    @property
+    def direction(self) -> str:
+        """ "minimize" or "maximize"."""
+        return str(self._settings["direction"])
+
+    @property
+    def seed(self) -> int:
+        """The seed; as `rng` it repeats the run."""
+        return int(self._settings["seed"])
+
+
+def _only(x: Point, trial: Trial | int | None) -> None:
+    if trial is not None:
+        raise InvalidError(f"give either trial {trial!r} or the point {x!r}, not both")
+
+
+def _id(trial: Trial | int | None) -> int:
+    if isinstance(trial, Trial):
+        return trial.id
+    try:
+        id = operator.index(trial)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(f"a trial is what ask gave, or its id, not {trial!r}") from None
+    if not 0 <= id < 2**64:
+        raise UnknownTrialError(f"there is no trial {id}", id)
+    return id

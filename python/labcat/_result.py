@@ -1,0 +1,122 @@
+"""The result of `minimize` and `maximize`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._history import History, Restart
+from ._optimizer import Optimizer
+
+
+class _PlainResult(dict[str, Any]):
+    """What `scipy.optimize.OptimizeResult` is, for machines without scipy: a dictionary whose keys
+    are attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{key:>{width}}: {value!r}" for key, value in self.items())
+
+    def __dir__(self) -> list[str]:
+        return list(self)
+
+
+if TYPE_CHECKING:
+    _Base = _PlainResult
+else:
+    try:
+        from scipy.optimize import OptimizeResult as _Base
+    except ModuleNotFoundError:
+        _Base = _PlainResult
+
+
+class OptimizeResult(_Base):
+    """What `minimize` and `maximize` return: a `scipy.optimize.OptimizeResult` if scipy is there.
+
+    It is a dictionary whose keys are attributes too.
+
+    >>> import labcat
+    >>> result = labcat.minimize(lambda x: (x[0] - 1) ** 2, [(-5, 5)], budget=30, rng=1)
+    >>> result.success, result.nfev, result.message
+    (True, 30, 'the budget of 30 evaluations is used up')
+    >>> result["fun"] == result.fun
+    True
+    """
+
+    if TYPE_CHECKING:
+        x: npt.NDArray[np.float64]
+        """The best point, shape (d,); NaN if every evaluation failed."""
+        params: dict[str, float]
+        """The best point by name; only with a `Space`."""
+        fun: float
+        """The value at `x`."""
+        success: bool
+        """Whether a stopping switch ended the run, and at least one evaluation succeeded."""
+        status: int
+        """0 budget, 1 target, 2 tolerance, 3 time limit, 4 Ctrl-C, 5 exception, 99 callback."""
+        message: str
+        """Why the run ended, in words."""
+        nfev: int
+        """Evaluations, failed ones included."""
+        nit: int
+        """Steps of the optimiser: one per evaluation."""
+        restarts: list[Restart]
+        """The restarts, each with its cause."""
+        history: History
+        """Every evaluation, as arrays."""
+        optimizer: Optimizer
+        """The optimiser in its final state."""
+
+
+STATUS = {
+    "budget": 0,
+    "target": 1,
+    "tolerance": 2,
+    "time_limit": 3,
+    "interrupted": 4,
+    "error": 5,
+    "callback": 99,
+}
+"""The status of each way to end."""
+
+
+def snapshot(optimizer: Optimizer) -> OptimizeResult:
+    """The result so far, without a verdict and without the history."""
+    best = optimizer.best
+    n = optimizer.n_evaluations
+    result = OptimizeResult(
+        fun=np.nan if best is None else best.value,
+        x=np.full(len(optimizer.space), np.nan) if best is None else best.x,
+        nfev=n,
+        nit=n,
+        restarts=optimizer.restarts,
+        optimizer=optimizer,
+    )
+    if optimizer.has_names:
+        result["params"] = optimizer.space.to_dict(result.x)
+    return result
+
+
+def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
+    """The result of a run that ended in one of the ways of `STATUS`."""
+    status = STATUS[ending]
+    found = optimizer.best is not None
+    if not found:
+        message += "; no evaluation succeeded"
+    result = OptimizeResult(
+        message=message, success=found and status <= STATUS["time_limit"], status=status
+    )
+    result.update(snapshot(optimizer))
+    result["history"] = optimizer.history
+    return result

@@ -1,0 +1,189 @@
+"""The loop of `minimize` and `maximize`: ask, evaluate, tell, until something ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import _checkpoint
+from ._errors import BudgetOutstanding, Stopped
+from ._history import Trial
+from ._objective import Failure, Outcome
+from ._optimizer import Optimizer
+from ._progress import Progress
+from ._result import OptimizeResult, final, snapshot
+from ._workers import Backend
+
+_TICK = 0.25  # seconds between looks at the clock while evaluations run
+
+
+class Run:
+    """One call of `minimize`."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        backend: Backend,
+        *,
+        records_errors: bool,
+        callback: Callable[..., Any] | None,
+        progress: Progress,
+        checkpoint: Path | None,
+        time_limit: float | None,
+        default_budget: bool,
+    ) -> None:
+        self._optimizer = optimizer
+        self._backend = backend
+        self._records_errors = records_errors
+        self._callback = callback
+        self._takes_result = callback is not None and _takes_result(callback)
+        self._progress = progress
+        self._checkpoint = checkpoint
+        self._time_limit = time_limit
+        self._default_budget = default_budget
+        self._deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
+        # Trials that were running when the checkpoint was written: they are evaluated first.
+        self._left_over = optimizer.pending
+        self._running = 0
+        self._saved = True
+
+    def result(self) -> OptimizeResult:
+        """Runs to the end. An exception carries the result so far as `labcat_result`."""
+        try:
+            return self._ended(self._loop())
+        except BaseException as exception:
+            self._keep_finished()
+            with contextlib.suppress(AttributeError, TypeError):  # it may refuse attributes
+                exception.labcat_result = self._broken_off(exception)  # type: ignore[attr-defined]
+            raise
+        finally:
+            self._backend.close()
+            self._progress.close(self._optimizer)
+
+    def _loop(self) -> str:
+        """Evaluates until the run ends; returns what ended it, a key of `STATUS`."""
+        while True:
+            reason = self._optimizer.stop_reason
+            if reason is not None:
+                return reason
+            if time.monotonic() >= self._deadline:
+                return "time_limit"
+            self._fill()
+            if self._running == 0:  # convergence shows when the next point is asked
+                continue
+            try:
+                self._collect()
+            except _StoppedByCallback:
+                return "callback"
+
+    def _fill(self) -> None:
+        """Starts evaluations until all workers are busy or nothing is left to ask."""
+        while self._running < self._backend.width:
+            trial = self._next()
+            if trial is None:
+                return
+            self._backend.start(trial)
+            self._running += 1
+
+    def _next(self) -> Trial | None:
+        if self._left_over:
+            return self._left_over.pop(0)
+        try:
+            return self._optimizer.ask()
+        except (BudgetOutstanding, Stopped):
+            return None
+
+    def _collect(self) -> None:
+        """Waits for results and tells them all, then raises what the first bad one asks for."""
+        timeout = max(0.0, min(_TICK, self._deadline - time.monotonic()))
+        raised: Exception | None = None
+        for trial, outcome in self._backend.wait(timeout):
+            self._running -= 1
+            try:
+                self._tell(trial, outcome)
+                self._save()
+                if raised is None:
+                    self._show()
+            except Exception as exception:
+                raised = raised or exception
+        if raised is not None:
+            raise raised
+
+    def _show(self) -> None:
+        self._progress.update(self._optimizer)
+        if self._callback is not None:
+            self._call_back(self._callback)
+
+    def _tell(self, trial: Trial, outcome: Outcome) -> None:
+        if not isinstance(outcome, Failure):
+            self._optimizer.tell(trial, outcome)
+        elif outcome.fatal or not self._records_errors:
+            raise outcome.exception
+        else:
+            self._optimizer.fail(trial)
+        self._saved = False
+
+    def _save(self) -> None:
+        if self._checkpoint is not None and not self._saved:
+            _checkpoint.save(self._checkpoint, self._optimizer.to_json())
+        self._saved = True
+
+    def _call_back(self, callback: Callable[..., Any]) -> None:
+        intermediate = snapshot(self._optimizer)
+        try:
+            if self._takes_result:
+                callback(intermediate_result=intermediate)
+            else:
+                callback(intermediate.x)
+        except StopIteration:
+            raise _StoppedByCallback from None
+
+    def _keep_finished(self) -> None:
+        """After an exception: tells what has ended meanwhile, and writes the checkpoint."""
+        for trial, outcome in self._backend.finished():
+            if not isinstance(outcome, Failure):
+                self._tell(trial, outcome)
+        with contextlib.suppress(OSError):  # perhaps what is being raised
+            self._save()
+
+    def _ended(self, reason: str) -> OptimizeResult:
+        return final(self._optimizer, reason, self._message(reason))
+
+    def _message(self, reason: str) -> str:
+        config = self._optimizer.config
+        message = {
+            "budget": f"the budget of {config['budget']} evaluations is used up",
+            "target": f"the target {config['target']} is reached",
+            "tolerance": "the local run has converged, and restarts are off",
+            "time_limit": f"the time limit of {self._time_limit} s is reached",
+            "callback": "the callback raised StopIteration",
+        }[reason]
+        if self._default_budget:
+            per_parameter = config["budget"] // len(self._optimizer.space)
+            message += (
+                f" (no stopping switch was given: the budget was {per_parameter} per parameter, "
+                f"{config['budget']})"
+            )
+        return message
+
+    def _broken_off(self, exception: BaseException) -> OptimizeResult:
+        if isinstance(exception, KeyboardInterrupt):
+            return final(self._optimizer, "interrupted", "the run was interrupted")
+        what = f"{type(exception).__name__}: {exception}"
+        return final(self._optimizer, "error", f"the run ended with {what}")
+
+
+class _StoppedByCallback(Exception):
+    """The callback raised StopIteration."""
+
+
+def _takes_result(callback: Callable[..., Any]) -> bool:
+    """scipy's rule: the only parameter is called `intermediate_result`."""
+    try:
+        return set(inspect.signature(callback).parameters) == {"intermediate_result"}
+    except (TypeError, ValueError):
+        return False

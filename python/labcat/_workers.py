@@ -1,0 +1,196 @@
+"""Where evaluations run: here, in worker processes, through a map, in an executor."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
+
+from ._errors import InvalidError
+from ._history import Trial
+from ._objective import Failure, Objective, Outcome
+from ._processes import Processes
+
+_POLL = 0.01  # seconds between looks at futures that cannot call back
+
+
+class Future(Protocol):
+    """The part of `concurrent.futures.Future` that is needed."""
+
+    def done(self) -> bool: ...
+    def result(self) -> Any: ...
+
+
+class Executor(Protocol):
+    """Anything with the `submit` of `concurrent.futures.Executor`."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any: ...
+
+
+MapLike: TypeAlias = Callable[[Callable[..., Any], Iterable[Any]], Iterable[Any]]
+Workers: TypeAlias = "int | MapLike | Executor | tuple[MapLike | Executor, int]"
+
+
+class Backend(Protocol):
+    """Evaluates up to `width` trials at once."""
+
+    width: int
+
+    def start(self, trial: Trial) -> None:
+        """Begins an evaluation."""
+
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+        """What has ended, waiting up to `timeout` seconds for the first."""
+
+    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+        """What has ended, without waiting."""
+
+    def close(self) -> None:
+        """Gives up what has not ended."""
+
+
+def backend_of(workers: Workers, objective: Objective) -> Backend:
+    """The backend that `workers` asks for."""
+    width = None
+    if isinstance(workers, tuple) and len(workers) == 2:
+        workers, width = workers
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            raise InvalidError(f"evaluations at once: {width!r}; it must be a whole number above 0")
+    if hasattr(workers, "submit"):
+        return _Futures(workers, width or _width(workers), objective)
+    if callable(workers):
+        return _Map(workers, width or _width(workers), objective)
+    if width is not None or isinstance(workers, bool) or not isinstance(workers, int):
+        raise InvalidError(
+            f"workers is {workers!r}; allowed: a number of processes, -1 for one per processor, a "
+            "map-like callable, an executor with submit, or a pair of one of these two and the "
+            "number of evaluations at once"
+        )
+    if workers < -1 or workers == 0:
+        raise InvalidError(
+            f"workers is {workers}; allowed: -1 for one per processor, or 1 and more"
+        )
+    count = _processors() if workers == -1 else workers
+    return _Here(objective) if count == 1 else Processes(count, objective)
+
+
+def _processors() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _width(workers: Any) -> int:
+    """How many evaluations an executor or the pool behind a map runs at once, if it tells."""
+    if workers is map:
+        return 1
+    pool = workers if hasattr(workers, "submit") else getattr(workers, "__self__", None)
+    for name in ("_max_workers", "num_workers", "_processes"):
+        width = getattr(pool, name, None)
+        if isinstance(width, int) and width > 0:
+            return width
+    client: Any = getattr(pool, "_client", pool)  # dask.distributed, executor or client
+    if callable(getattr(client, "nthreads", None)):
+        return max(1, sum(map(int, client.nthreads().values())))
+    return _processors()
+
+
+class _Here:
+    """Evaluates in this thread."""
+
+    width = 1
+
+    def __init__(self, objective: Objective) -> None:
+        self._objective = objective
+        self._started: list[Trial] = []
+
+    def start(self, trial: Trial) -> None:
+        self._started.append(trial)
+
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+        trial = self._started.pop()
+        yield trial, self._objective(trial.x)
+
+    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+        return iter(())
+
+    def close(self) -> None:
+        pass
+
+
+class _Map:
+    """Evaluates a batch at a time through a map-like callable."""
+
+    def __init__(self, mapper: MapLike, width: int, objective: Objective) -> None:
+        self.width = width
+        self._map = mapper
+        self._objective = objective
+        self._started: list[Trial] = []
+
+    def start(self, trial: Trial) -> None:
+        self._started.append(trial)
+
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+        trials, self._started = self._started, []
+        outcomes = iter(self._map(self._objective, [trial.x for trial in trials]))
+        for trial in trials:
+            try:
+                outcome = next(outcomes)
+            except StopIteration:
+                raise InvalidError(
+                    f"workers={self._map!r} gave fewer results than points"
+                ) from None
+            yield trial, outcome
+
+    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+        return iter(())
+
+    def close(self) -> None:
+        pass
+
+
+class _Futures:
+    """Evaluates in an executor of the user."""
+
+    def __init__(self, executor: Executor, width: int, objective: Objective) -> None:
+        self.width = width
+        self._executor = executor
+        self._objective = objective
+        self._running: list[tuple[Future, Trial]] = []
+        self._ended = threading.Event()
+        self._longest = float("inf")  # seconds to wait without looking
+
+    def start(self, trial: Trial) -> None:
+        future = self._executor.submit(self._objective, trial.x)
+        self._running.append((future, trial))
+        if hasattr(future, "add_done_callback"):
+            future.add_done_callback(lambda _: self._ended.set())
+        else:
+            self._longest = _POLL
+
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+        self._ended.wait(min(timeout, self._longest))
+        self._ended.clear()
+        return self.finished()
+
+    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+        for future, trial in [entry for entry in self._running if entry[0].done()]:
+            outcome = _outcome(future)
+            self._running = [entry for entry in self._running if entry[1] is not trial]
+            yield trial, outcome
+
+    def close(self) -> None:
+        for future, _ in self._running:
+            if hasattr(future, "cancel"):
+                future.cancel()
+
+
+def _outcome(future: Future) -> Outcome:
+    """What a future holds; if it raises, not the objective failed but the executor."""
+    try:
+        outcome: Outcome = future.result()
+    except BaseException as exception:
+        return Failure(exception, fatal=True)
+    return outcome

@@ -1,0 +1,96 @@
+"""The package as a whole: what it needs, exports, documents."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import labcat
+
+MODULES = [
+    f"labcat.{module.name}"
+    for module in pkgutil.iter_modules(labcat.__path__)
+    if not module.ispkg and module.name != "_labcat"
+]
+
+
+@pytest.mark.parametrize("name", ["labcat", *MODULES])
+def test_the_examples_in_the_docstrings_run(name):
+    result = doctest.testmod(importlib.import_module(name), raise_on_error=False)
+    assert result.failed == 0
+
+
+def test_the_main_functions_have_examples():
+    for item in (
+        labcat.minimize,
+        labcat.maximize,
+        labcat.Optimizer,
+        labcat.Space,
+        labcat.scipy_method,
+    ):
+        assert doctest.DocTestFinder().find(item)[0].examples, item
+
+
+def test_everything_public_is_documented():
+    for name in labcat.__all__:
+        item = getattr(labcat, name)
+        if not isinstance(item, str):
+            assert item.__doc__, name
+            members = vars(item) if isinstance(item, type) else {}
+            for member, value in members.items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    assert value.__doc__, f"{name}.{member}"
+
+
+def test_the_package_is_marked_as_typed():
+    assert (Path(labcat.__file__).parent / "py.typed").exists()
+    assert (Path(labcat.__file__).parent / "_labcat.pyi").exists()
+
+
+WITHOUT_EXTRAS = """
+import sys
+for name in ("scipy", "pandas", "tqdm", "matplotlib"):
+    sys.modules[name] = None
+import pickle
+import labcat
+
+result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=12, rng=1, progress=True)
+assert result.fun == result["fun"] and result.nfev == 12 and result.success
+assert list(result)[:3] == ["message", "success", "status"] and "nfev" in dir(result)
+assert "fun: " in repr(result)
+result.note = 1
+assert result["note"] == 1
+del result.note
+try:
+    result.note
+except AttributeError as error:
+    assert str(error) == "note"
+assert pickle.loads(pickle.dumps(result)).fun == result.fun
+assert labcat.scipy_method(lambda x: x[0] ** 2, [1.0], bounds=[(-1, 2)], maxfev=5).nfev == 5
+try:
+    result.history.to_dataframe()
+except labcat.LabcatError as error:
+    assert "labcat[pandas]" in str(error)
+else:
+    raise AssertionError("a data frame without pandas")
+others = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
+print(sorted(name for name in others if not name.startswith("_")))
+"""
+
+
+def test_only_numpy_is_needed():
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n" + WITHOUT_EXTRAS],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    needed = {"labcat", "numpy"}
+    loaded = {"scipy", "pandas", "tqdm", "matplotlib"}  # the names that were blocked
+    assert set(eval(run.stdout.splitlines()[-1])) - loaded <= needed | {"cython_runtime"}

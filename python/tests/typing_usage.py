@@ -1,0 +1,53 @@
+"""The package as a type checker sees it from outside; checked with mypy --strict, never run."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import labcat
+
+
+def fun(x: npt.NDArray[np.float64]) -> float:
+    return float(x @ x)
+
+
+def callback(intermediate_result: labcat.OptimizeResult) -> None:
+    assert_type(intermediate_result.nfev, int)
+
+
+space = labcat.Space({"rate": labcat.Real(1e-5, 1, scale="log")}, momentum=(0, 1))
+result = labcat.minimize(
+    fun,
+    [(-5, 10)] * 2,
+    x0=[1, 1],
+    budget=10,
+    rng=np.random.default_rng(1),
+    workers=ThreadPoolExecutor(2),
+    callback=callback,
+    beta=0.5,
+)
+labcat.minimize(fun, np.array([[-1.0, 1.0]]), workers=map, rng=np.random.SeedSequence(1))
+labcat.maximize(fun, space, x0=[{"rate": 0.1, "momentum": 0.5}], workers=(map, 2))
+assert_type(result, labcat.OptimizeResult)
+assert_type(result.fun, float)
+assert_type(result.x, npt.NDArray[np.float64])
+assert_type(result.history.value, npt.NDArray[np.float64])
+assert_type(result.restarts[0].cause, str)
+
+optimizer = labcat.Optimizer(space, direction="maximize", rng=1, budget=10)
+trial = optimizer.ask()
+assert_type(trial, labcat.Trial)
+assert_type(trial.params, dict[str, float])
+assert_type(optimizer.ask(4), list[labcat.Trial])
+optimizer.tell(trial, 1.0)
+optimizer.tell(trial.id, np.float64(1.0))
+assert_type(optimizer.tell(x=[0.1, 0.2], value=1.0), int)
+assert_type(optimizer.best, labcat.Evaluation | None)
+assert_type(optimizer.config, dict[str, Any])
+mean, std = optimizer.predict({"rate": 0.1, "momentum": 0.5})
+
+labcat.minimize(fun, space, on_error="ignore")  # type: ignore[arg-type]
+labcat.Optimizer(space, direction="up")  # type: ignore[arg-type]
+optimizer.tell(trial)  # type: ignore[call-overload]
