@@ -61,6 +61,12 @@ impl Yardstick {
         f64::from(u8::from(linalg::cholesky(&mut self.factor).is_ok()))
     }
 
+    /// The oldest row removed from the factor of [`Yardstick::cholesky`], which it destroys.
+    pub fn remove(&mut self) -> f64 {
+        linalg::remove_from_cholesky(&mut self.factor, 0, &mut self.exponents);
+        self.factor[(0, 0)]
+    }
+
     /// The inverse from the factor.
     pub fn inverse(&mut self) -> f64 {
         linalg::inverse_from_cholesky(&self.factor, &mut self.scratch, &mut self.inverse);
