@@ -110,17 +110,10 @@ pub(crate) fn narrow() -> ReportData {
                 .map(|[s, t]| [gap + s * 2e-12, load * (1.0 + t * 4e-12)]),
         );
     }
-    if let Some([.., corner]) = data
-        .trust_regions
-        .last_mut()
-        .and_then(|region| region.corners.as_mut())
-    {
+    if let Some([.., corner]) = data.trust_regions.last_mut().and_then(|region| region.corners.as_mut()) {
         corner[1] = -1.0;
     }
-    ReportData {
-        name: "narrow".into(),
-        ..data
-    }
+    ReportData { name: "narrow".into(), ..data }
 }
 
 fn linear(name: &str, low: f64, high: f64) -> Parameter {

@@ -35,7 +35,7 @@ proptest! {
         let (mut u, mut back) = ([0.0], [0.0]);
         domain.to_unit(&[value], &mut u);
         prop_assert!(u[0].abs() <= 1.0);
-        domain.from_unit(&u, &mut back);
+        domain.to_user(&u, &mut back);
         prop_assert!(domain.check(&back).is_ok());
         let tolerance = match scale {
             Scale::Linear => 4.0 * f64::EPSILON * (low.abs().max(high.abs()) + (high - low)),
@@ -47,7 +47,7 @@ proptest! {
     #[test]
     fn places_survive_the_way_to_the_user_and_back(domain in prop_oneof![linear(), logarithmic()], u in -1.0..=1.0_f64) {
         let (mut x, mut back) = ([0.0], [0.0]);
-        domain.from_unit(&[u], &mut x);
+        domain.to_user(&[u], &mut x);
         prop_assert!(domain.check(&x).is_ok());
         domain.to_unit(&x, &mut back);
         // What a unit in the last place of the user's value is worth in the box.
@@ -69,10 +69,10 @@ fn ends_and_middle_are_where_they_belong() {
     for (user, place) in [([-5.0, 1e-4], [-1.0, -1.0]), ([10.0, 1e4], [1.0, 1.0])] {
         domain.to_unit(&user, &mut u);
         assert_eq!(u, place);
-        domain.from_unit(&place, &mut x);
+        domain.to_user(&place, &mut x);
         assert!((x[0] - user[0]).abs() < 1e-14 && (x[1] / user[1] - 1.0).abs() < 1e-14);
     }
-    domain.from_unit(&[0.0, 0.0], &mut x);
+    domain.to_user(&[0.0, 0.0], &mut x);
     assert!((x[0] - 2.5).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-14);
 }
 
@@ -82,7 +82,7 @@ fn the_widest_and_the_narrowest_bounds_do_not_overflow() {
         let domain = Domain::new(&[(low, high)]).unwrap();
         for place in [-1.0, -0.5, 0.0, 0.3, 1.0] {
             let (mut x, mut u) = ([0.0], [0.0]);
-            domain.from_unit(&[place], &mut x);
+            domain.to_user(&[place], &mut x);
             assert!(domain.check(&x).is_ok(), "{place} of ({low:e}, {high:e})");
             domain.to_unit(&x, &mut u);
             assert!((u[0] - place).abs() < 1e-12, "{place} of ({low:e}, {high:e}) came back as {}", u[0]);
@@ -98,8 +98,8 @@ fn the_stretch_is_the_slope_of_the_map() {
         let domain = Domain::from_parameters(vec![parameter(low, high, scale)]).unwrap();
         for place in [-0.9, 0.0, 0.4] {
             let (mut up, mut down) = ([0.0], [0.0]);
-            domain.from_unit(&[place + 1e-5], &mut up);
-            domain.from_unit(&[place - 1e-5], &mut down);
+            domain.to_user(&[place + 1e-5], &mut up);
+            domain.to_user(&[place - 1e-5], &mut down);
             let numeric = (up[0] - down[0]) / 2e-5;
             assert!((domain.stretch(0, place) / numeric - 1.0).abs() < 1e-6);
         }

@@ -73,6 +73,7 @@ pub(crate) struct Gp {
 impl Gp {
     /// Fits to the inputs prepared with [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not
     /// positive definite.
+    #[allow(clippy::result_large_err)] // the buffers move back instead of being allocated again
     pub(crate) fn fit(prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
         let n = b.x.rows();
         b.residual.clear();
@@ -91,6 +92,7 @@ impl Gp {
     }
 
     /// As [`Gp::fit`], with the nugget raised tenfold until K is positive definite, at most to a hundredth of σ_f².
+    #[allow(clippy::result_large_err)]
     pub(crate) fn fit_with_jitter(
         mut prior: Prior,
         y: &[f64],

@@ -109,8 +109,7 @@ fn many_steps_arrive_at_a_stationary_point() {
 fn a_newton_step_solves_the_augmented_system() {
     let data = Data::new(1, 20, &[0.7, 2.5]);
     let sigma = Some(0.1);
-    let mut scales = LengthScales::default();
-    scales.ln_ell = vec![0.0; 2];
+    let mut scales = LengthScales { ln_ell: vec![0.0; 2], ..LengthScales::default() };
     assert_eq!(scales.ascent_direction(&data.start(), sigma), StepKind::Newton);
     // (H − I/σ²) p = −J
     for i in 0..2 {
@@ -125,8 +124,7 @@ fn without_a_prior_a_convex_likelihood_takes_the_gradient() {
     let mut kinds = Vec::new();
     for seed in 0..30 {
         let data = Data::new(seed, 8, &[6.0, 0.1]);
-        let mut scales = LengthScales::default();
-        scales.ln_ell = vec![0.0; 2];
+        let mut scales = LengthScales { ln_ell: vec![0.0; 2], ..LengthScales::default() };
         let kind = scales.ascent_direction(&data.start(), None);
         if kind == StepKind::Gradient {
             let norm = linalg::dot(&scales.direction, &scales.direction).sqrt();
@@ -151,8 +149,7 @@ fn no_steps_leave_the_length_scales_alone() {
 fn in_many_dimensions_the_step_needs_no_hessian() {
     let d = HESSIAN_MAX_DIM + 1;
     let data = Data::new(3, 50, &vec![0.5; d]);
-    let mut scales = LengthScales::default();
-    scales.ln_ell = vec![0.0; d];
+    let mut scales = LengthScales { ln_ell: vec![0.0; d], ..LengthScales::default() };
     assert_eq!(scales.ascent_direction(&data.start(), Some(0.1)), StepKind::Gradient);
     let (_, kind) = scales.improve(data.start(), &data.y, Some(0.1), 1, &mut Buffers::default());
     assert_eq!(kind, StepKind::Gradient);

@@ -257,7 +257,7 @@ impl Optimizer {
                     design::farthest_point(&mut self.rng, d, told.chain(asked.iter().map(Vec::as_slice)))
                 }
             };
-            self.domain.from_unit(&u, &mut self.work.x);
+            self.domain.to_user(&u, &mut self.work.x);
             if !self.seen.contains(&self.work.x) {
                 return;
             }

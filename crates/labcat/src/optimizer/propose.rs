@@ -238,7 +238,7 @@ impl Optimizer {
         let search = Search { beta: self.run.beta, ..settings.search };
         work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &search, &mut self.rng);
         while let Some(candidate) = work.maximiser.best() {
-            self.domain.from_unit(candidate.u, &mut work.x);
+            self.domain.to_user(candidate.u, &mut work.x);
             if !self.seen.contains(&work.x) {
                 work.report.acquisition = candidate.score;
                 work.report.predicted = settings.direction.orient(work.outputs.to_user(candidate.mean));
@@ -261,7 +261,7 @@ impl Optimizer {
         report.half_widths.clear();
         report.half_widths.extend(frame.scale().iter().map(|s| s * self.run.beta));
         report.centre.resize(frame.dim(), 0.0);
-        self.domain.from_unit(frame.centre(), &mut report.centre);
+        self.domain.to_user(frame.centre(), &mut report.centre);
         report.rotation.clear();
         report.rotation.extend_from_slice(frame.rotation().as_slice());
         report.output_range = work.outputs.range();

@@ -208,7 +208,7 @@ impl LocalRun {
         if !self.frame.is_valid(d) || before.is_some_and(|b| !b.frame.is_valid(d)) {
             return Err("a frame is not a frame of this domain");
         }
-        if self.design.iter().any(|u| u.len() != d || u.iter().any(|v| !(v.abs() <= 1.0))) {
+        if self.design.iter().any(|u| u.len() != d || u.iter().any(|v| v.is_nan() || v.abs() > 1.0)) {
             return Err("a design point lies outside the box");
         }
         Ok(())

@@ -78,7 +78,7 @@ impl Optimizer {
         }
         let (frame, d) = (&self.run.frame, self.domain.dim());
         let mut centre = vec![0.0; d];
-        self.domain.from_unit(frame.centre(), &mut centre);
+        self.domain.to_user(frame.centre(), &mut centre);
         let half_axis = |i: usize| -> Vec<f64> {
             let length = self.run.beta * frame.scale()[i];
             (0..d).map(|j| frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j])).collect()

@@ -1,0 +1,190 @@
+"""The figures: runtime distributions, regret curves, trust regions on a contour plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .scoring import BUDGET_FACTOR, GROUP_TITLES, GROUPS, Runtimes, ecdf, score
+
+# Okabe and Ito's colours, told apart by readers with any colour vision; LABCAT comes first and is drawn thicker.
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#7F7F7F", "#B8A100")
+LINES = ("-", "--", "-.", ":")
+REFERENCE_STYLE = {"color": "#C9B37E", "linewidth": 5, "alpha": 0.6, "linestyle": "-"}
+STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "svg.hashsalt": "labcat",
+    "figure.dpi": 110,
+}
+
+
+class NoMatplotlib(Exception):
+    """Figures were asked for and cannot be drawn."""
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise NoMatplotlib("figures need matplotlib: pip install 'labcat[bench]' (or matplotlib)") from error
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update(STYLE)
+    return plt
+
+
+def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """One style per algorithm, the same in every panel."""
+    styles: dict[str, dict[str, Any]] = {}
+    plain = [name for name in names if name != "best2009"]
+    for i, name in enumerate(sorted(plain, key=lambda name: not name.startswith("LABCAT"))):
+        styles[name] = {
+            "color": COLOURS[i % len(COLOURS)],
+            "linestyle": LINES[(i // len(COLOURS)) % len(LINES)],
+            "linewidth": 2.4 if name.startswith("LABCAT") else 1.3,
+        }
+    return styles | {"best2009": REFERENCE_STYLE}
+
+
+def save(figure: Any, path: Path) -> None:
+    """As `.svg` for the report and `.png` for everything else."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path.with_suffix(".svg"), bbox_inches="tight", metadata={"Date": None})
+    figure.savefig(path.with_suffix(".png"), bbox_inches="tight", dpi=150)
+    _pyplot().close(figure)
+
+
+# ---- runtime distributions
+
+
+def draw_ecdf(axes: Any, runtimes: Mapping[str, Sequence[Runtimes]], dim: int, styles: Mapping[str, Any]) -> None:
+    """The share of targets reached against evaluations / dimension, on the axes of COCO's own figures."""
+    at = np.geomspace(dim, BUDGET_FACTOR * dim, 300)
+    for name, runs in runtimes.items():
+        axes.step(np.log10(at / dim), ecdf(runs, at), where="post", label=name, **styles[name])
+    axes.set_xlim(0, math.log10(BUDGET_FACTOR))
+    axes.set_ylim(0, 1)
+
+
+def group_figure(runtimes: Mapping[str, Sequence[Runtimes]], dim: int) -> Any:
+    """One panel per group of functions, in one dimension."""
+    plt = _pyplot()
+    styles = line_styles(list(runtimes))
+    figure, panels = plt.subplots(2, 3, figsize=(11, 6.4), sharex=True, sharey=True, layout="constrained")
+    for axes, (group, functions) in zip(panels.flat, GROUPS.items(), strict=True):
+        members = {name: [r for r in runs if r.function in functions] for name, runs in runtimes.items()}
+        members = {name: runs for name, runs in members.items() if runs}
+        axes.set_title(GROUP_TITLES[group])
+        if members:
+            draw_ecdf(axes, members, dim, styles)
+        else:
+            axes.text(0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes, color="grey")
+    _ecdf_labels(figure, panels, f"d = {dim}")
+    _legend(figure, panels.flat[0], {name: score(runs).auc for name, runs in runtimes.items()})
+    return figure
+
+
+def overview_figure(by_dim: Mapping[int, Mapping[str, Sequence[Runtimes]]], groups: Sequence[str]) -> Any:
+    """Groups across, dimensions down: the layout of the paper's comparison; or dimensions across for one group."""
+    plt = _pyplot()
+    dims = list(by_dim)
+    styles = line_styles(list(dict.fromkeys(name for runs in by_dim.values() for name in runs)))
+    across = len(groups) == 1
+    rows, columns = (1, len(dims)) if across else (len(dims), len(groups))
+    size = (3.6 * columns + 0.4, 3.0 * rows + 1.0)
+    figure, panels = plt.subplots(
+        rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    for i, dim in enumerate(dims):
+        for j, group in enumerate(groups):
+            axes = panels[0, i] if across else panels[i, j]
+            members = {n: [r for r in runs if r.function in GROUPS[group]] for n, runs in by_dim[dim].items()}
+            draw_ecdf(axes, {n: runs for n, runs in members.items() if runs}, dim, styles)
+            axes.set_title(f"d = {dim}, {GROUP_TITLES[group]}")
+    _ecdf_labels(figure, panels, "")
+    _legend(figure, panels.flat[0])
+    return figure
+
+
+def _ecdf_labels(figure: Any, panels: Any, title: str) -> None:
+    for axes in panels[-1]:
+        axes.set_xlabel("log10(evaluations / d)")
+    for row in panels:
+        row[0].set_ylabel("share of targets reached")
+    if title:
+        figure.suptitle(title)
+
+
+def _legend(figure: Any, axes: Any, aucs: Mapping[str, float] | None = None) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    entries = dict(zip(labels, handles, strict=True))
+    order = sorted(entries, key=lambda name: -aucs[name]) if aucs else list(entries)
+    texts = [f"{name}  {aucs[name]:.3f}" for name in order] if aucs else order
+    title = "AUC, all functions" if aucs else None
+    figure.legend(
+        [entries[name] for name in order],
+        texts,
+        title=title,
+        loc="outside lower center",
+        ncols=min(4, len(order)),
+        frameon=False,
+    )
+
+
+# ---- regret curves
+
+
+def best_so_far(trace: Sequence[Sequence[float]], budget: int) -> np.ndarray:
+    """The best value after each of the evaluations 1 … budget; infinite before the first finite value."""
+    curve = np.full(budget, math.inf)
+    for evaluation, value in trace:
+        curve[int(evaluation) - 1 :] = value
+    return curve
+
+
+def log_regret(trace: Sequence[Sequence[float]], budget: int, floor: float) -> np.ndarray:
+    return np.log10(np.maximum(best_so_far(trace, budget), floor))
+
+
+def regret_figure(
+    panels: Mapping[str, Mapping[str, Sequence[np.ndarray]]], ylabel: str = "log10 regret", columns: int = 3
+) -> Any:
+    """Mean over runs with a band of one standard deviation, one panel per function."""
+    plt = _pyplot()
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    styles = line_styles(names)
+    columns = min(columns, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=(3.9 * columns + 0.4, 3.1 * rows + 0.8), squeeze=False, layout="constrained"
+    )
+    for axes, (title, curves) in zip(grid.flat, panels.items(), strict=False):
+        for name, runs in curves.items():
+            _mean_and_band(axes, np.array(runs), name, styles[name])
+        axes.set_title(title)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    for axes in grid[-1]:
+        axes.set_xlabel("evaluations")
+    for row in grid:
+        row[0].set_ylabel(ylabel)
+    _legend(figure, grid.flat[0])
+    return figure
+
+
+def _mean_and_band(axes: Any, runs: np.ndarray, name: str, style: Mapping[str, Any]) -> None:
+    evaluations = np.arange(1, runs.shape[1] + 1)
+    shown = np.isfinite(runs).all(axis=0)
+    mean, deviation = runs[:, shown].mean(axis=0), runs[:, shown].std(axis=0)
+    axes.plot(evaluations[shown], mean, label=name, **style)
+    axes.fill_between(evaluations[shown], mean - deviation, mean + deviation, color=style["color"], alpha=0.12, lw=0)

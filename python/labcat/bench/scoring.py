@@ -1,0 +1,141 @@
+"""The measure: evaluations to targets, their distribution, and its two summaries.
+
+Budget 200 d. Fifty targets for each function and dimension: the values that best2009 reaches within
+[0.5, …, 100] d evaluations, spaced evenly in the logarithm; absolute targets for suites without best2009 data.
+
+- AUC: mean over 100 budgets, log-spaced between d and 200 d, of the share of (instance, target) pairs reached.
+- Solved: that share at 200 d.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from .results import Record
+
+BUDGET_FACTOR = 200
+GROUPS = {
+    "all": range(1, 25),
+    "sep": range(1, 6),
+    "lcond": range(6, 10),
+    "hcond": range(10, 15),
+    "multi": range(15, 20),
+    "mult2": range(20, 25),
+}
+GROUP_TITLES = {
+    "all": "all functions",
+    "sep": "separable",
+    "lcond": "unimodal, low conditioning",
+    "hcond": "unimodal, high conditioning",
+    "multi": "multimodal, adequate structure",
+    "mult2": "multimodal, weak structure",
+}
+ABSOLUTE_TARGETS = tuple(10.0**e for e in np.linspace(2, -8, 51))
+RUNLENGTHS = np.logspace(math.log10(0.5), math.log10(100), 50)
+
+
+class NoTargets(ValueError):
+    """No targets are known for a function and dimension."""
+
+
+@dataclass(frozen=True)
+class Runtimes:
+    """Evaluations to each target, infinite where it was not reached, in one run on one instance."""
+
+    algorithm: str
+    function: int
+    instance: int
+    dim: int
+    evaluations: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    auc: float
+    solved: float
+    error: float  # standard error of the AUC, from its spread over instances; NaN for one instance
+    instances: int
+
+
+@cache
+def shipped_targets() -> Mapping[str, list[float]]:
+    """`"f,d"` → targets, computed once with cocopp's RunlengthBasedTargetValues from its best2009 data."""
+    text = resources.files(__package__).joinpath("data/targets.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+@cache
+def targets(suite: str, function: int, dim: int) -> tuple[float, ...]:
+    if suite != "bbob":
+        return ABSOLUTE_TARGETS
+    shipped = shipped_targets().get(f"{function},{dim}")
+    return tuple(shipped) if shipped is not None else tuple(cocopp_targets(function, dim))
+
+
+def cocopp_targets(function: int, dim: int) -> list[float]:
+    """The same targets from cocopp itself, for the dimensions that are not shipped."""
+    return [float(t) for t in _cocopp_target_values()((function, dim))]
+
+
+@cache
+def _cocopp_target_values():  # type: ignore[no-untyped-def]
+    try:
+        from cocopp import pproc, testbedsettings
+    except ImportError as error:
+        raise NoTargets("targets for this dimension come from cocopp: pip install cocopp six") from error
+    testbedsettings.load_current_testbed("bbob", pproc.TargetValues)
+    return pproc.RunlengthBasedTargetValues(RUNLENGTHS, reference_data="testbedsettings")
+
+
+def evaluations_to_targets(trace: Iterable[Sequence[float]], wanted: Sequence[float]) -> tuple[float, ...]:
+    """The first evaluation at which the regret is at most each target. Neither need be sorted."""
+    best, reached = math.inf, [math.inf] * len(wanted)
+    for evaluation, regret in trace:
+        if regret < best:
+            best = regret
+            reached = [evaluation if n == math.inf and best <= t else n for n, t in zip(reached, wanted, strict=True)]
+    return tuple(reached)
+
+
+def runtimes_of(record: Record) -> Runtimes:
+    wanted = targets(record["suite"], record["f"], record["d"])
+    reached = evaluations_to_targets(record["trace"], wanted)
+    return Runtimes(record["algorithm"], record["f"], record["i"], record["d"], reached)
+
+
+def budgets(dim: int, count: int = 100) -> np.ndarray:
+    return np.geomspace(dim, BUDGET_FACTOR * dim, count)
+
+
+def ecdf(runtimes: Sequence[Runtimes], at: np.ndarray) -> np.ndarray:
+    """The share of (instance, target) pairs reached within each of the budgets."""
+    pooled = np.sort(np.concatenate([r.evaluations for r in runtimes]))
+    return np.searchsorted(pooled, at, side="right") / pooled.size
+
+
+def score(runtimes: Sequence[Runtimes]) -> Score:
+    """AUC and Solved of runs in one dimension."""
+    dims = {r.dim for r in runtimes}
+    if len(dims) != 1:
+        raise ValueError(f"a score is for one dimension, not for {sorted(dims)}")
+    at = budgets(dims.pop())
+    curve = ecdf(runtimes, at)
+    by_instance = [
+        ecdf([r for r in runtimes if r.instance == i], at).mean() for i in sorted({r.instance for r in runtimes})
+    ]
+    n = len(by_instance)
+    error = float(np.std(by_instance, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+    return Score(float(curve.mean()), float(curve[-1]), error, n)
+
+
+def group_scores(runtimes: Sequence[Runtimes]) -> dict[str, Score]:
+    """The score in each group of functions that has a run."""
+    members = {name: [r for r in runtimes if r.function in group] for name, group in GROUPS.items()}
+    return {name: score(runs) for name, runs in members.items() if runs}
