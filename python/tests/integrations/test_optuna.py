@@ -210,8 +210,8 @@ def test_a_grid_that_is_used_up_does_not_end_the_study():
 
 
 def test_local_runs_follow_each_other_in_all_processes():
-    study = optuna.create_study(sampler=LabcatSampler(seed=1))
-    study.optimize(lambda trial: abs(trial.suggest_float("x", -1, 1)), n_trials=150)
+    study = optuna.create_study(sampler=LabcatSampler(seed=1, tolerance=1e-6))
+    study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=100)
     newest = run_of(study.trials[-1])
     assert newest >= 1
     assert [run_of(t) for t in study.trials] == sorted(run_of(t) for t in study.trials)

@@ -36,16 +36,16 @@ def start(url, study, trials):
 
 def test_workers_share_a_study(url, storage):
     study = optuna.create_study(storage=storage, study_name="shared")
-    workers = [start(url, "shared", 20) for _ in range(3)]
+    workers = [start(url, "shared", 15) for _ in range(3)]
     assert [worker.wait(120) for worker in workers] == [0, 0, 0]
 
     trials = study.get_trials()
-    assert len(trials) == 60
+    assert len(trials) == 45
     assert {trial.state for trial in trials} == {TrialState.COMPLETE}
-    assert Counter(trial.user_attrs["pid"] for trial in trials) == {w.pid: 20 for w in workers}
-    assert len({tuple(trial.params.values()) for trial in trials}) == 60
-    # Together they get further than any of them could alone with 20 trials.
-    assert study.best_value < 1e-4
+    assert Counter(trial.user_attrs["pid"] for trial in trials) == {w.pid: 15 for w in workers}
+    assert len({tuple(trial.params.values()) for trial in trials}) == 45
+    # Together they get further than any of them could alone with 15 trials.
+    assert study.best_value < 1e-3
     overlapping = sum(
         a.datetime_start < b.datetime_complete and b.datetime_start < a.datetime_complete
         for a, b in zip(trials, trials[1:])
@@ -56,7 +56,7 @@ def test_workers_share_a_study(url, storage):
     late = optuna.load_study(study_name="shared", storage=storage, sampler=LabcatSampler(seed=2))
     late.ask().suggest_float("x", -5, 10)
     optimizer = late.sampler._followers[late]._run._optimizer
-    assert optimizer.n_evaluations == 60
+    assert optimizer.n_evaluations == 45
     assert optimizer.best.value == study.best_value
     for trial in trials:
         suggested = trial.system_attrs.get("labcat")
