@@ -133,11 +133,13 @@ impl Optimizer {
             return Err(RestartCause::Hopeless);
         }
         let best = values().position(|v| v == work.outputs.minimum()).ok_or(RestartCause::OutputRange)?;
-        let narrow = |j: usize| {
-            let width = run.frame.reach(j) * run.beta;
-            width <= self.domain.resolution(j, observations.unit(run.members[best])[j])
-        };
-        if (0..self.domain.dim()).all(narrow) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+        let centre = observations.unit(run.members[best]);
+        if self.is_narrow(run.beta, centre) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    }
+
+    /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding.
+    fn is_narrow(&self, beta: f64, centre: &[f64]) -> bool {
+        (0..centre.len()).all(|j| self.run.frame.reach(j) * beta <= self.domain.resolution(j, centre[j]))
     }
 
     /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and 1;
@@ -251,13 +253,17 @@ impl Optimizer {
 
     /// The most promising candidate that was never suggested before.
     fn maximise_acquisition(&mut self) -> Result<(), RestartCause> {
-        let (work, settings) = (&mut self.work, &self.settings);
-        let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
-        let acquisition = settings.acquisition.function();
         // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
         // what is known to work. (Powers of two are exact.)
         let halvings = self.run.failures_in_a_row().min(1000) as i32;
-        let search = Search { beta: self.run.beta * 0.5_f64.powi(halvings), ..settings.search };
+        let beta = self.run.beta * 0.5_f64.powi(halvings);
+        if halvings > 0 && self.is_narrow(beta, self.run.frame.centre()) {
+            return Err(RestartCause::TrustRegion);
+        }
+        let (work, settings) = (&mut self.work, &self.settings);
+        let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
+        let acquisition = settings.acquisition.function();
+        let search = Search { beta, ..settings.search };
         work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &search, &mut self.rng);
         while let Some(candidate) = work.maximiser.best() {
             self.domain.from_unit(candidate.u, &mut work.x);
