@@ -32,8 +32,8 @@ fn fingerprint(name: &str, d: usize, config: Config, n: usize) -> u64 {
         }
     }
     let at = optimizer.best().unwrap().x.clone();
-    let prediction = optimizer.predict(&at).unwrap().unwrap();
-    mix(mix(hash, prediction.mean.to_bits()), prediction.std.to_bits())
+    let prediction = optimizer.predict(&at).unwrap(); // none while a restart fills its design
+    prediction.map_or(hash, |p| mix(mix(hash, p.mean.to_bits()), p.std.to_bits()))
 }
 
 /// Every run by its name.

@@ -305,7 +305,7 @@ fn gradients_of_a_prediction_equal_finite_differences() {
         for fantasies in [0, 2] {
             for _ in 0..fantasies {
                 let at: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
-                gp.append_fantasy(&at);
+                gp.append_fantasy(&at, f64::NEG_INFINITY);
             }
             let at: Vec<f64> = (0..d).map(|_| rng.between(-1.2, 1.2)).collect();
             let mut point = PointPrediction::default();
@@ -377,7 +377,7 @@ fn fantasies_equal_refitting_with_the_mean_as_value() {
         for count in 1..=3 {
             let local: Vec<f64> = (0..d).map(|_| rng.between(-1.5, 1.5)).collect();
             let at: Vec<f64> = local.iter().zip(&problem.ell).map(|(x, l)| x * l).collect();
-            let mean = gp.append_fantasy(&local);
+            let mean = gp.append_fantasy(&local, f64::NEG_INFINITY);
             close(mean, predict(&before, &problem.ell, &at).0, 1e-13 * problem.condition, "the fantasy's value");
             assert_eq!((gp.fantasies(), gp.len()), (count, problem.x.len()));
             x.push(at);
@@ -398,6 +398,37 @@ fn fantasies_equal_refitting_with_the_mean_as_value() {
 }
 
 #[test]
+fn fantasies_with_a_floor_equal_refitting_with_that_value() {
+    problems(12, &[1e-1, 1e-3, 1e-5], |problem, rng| {
+        let d = problem.ell.len();
+        let mut gp = problem.fit();
+        let (mut x, mut y) = (problem.x.clone(), problem.y.clone());
+        for _ in 0..4 {
+            let local: Vec<f64> = (0..d).map(|_| rng.between(-1.5, 1.5)).collect();
+            let at: Vec<f64> = local.iter().zip(&problem.ell).map(|(x, l)| x * l).collect();
+            let mean = predict(&gp, &problem.ell, &at).0;
+            let floor = mean + rng.between(-0.2, 0.2);
+            let output = gp.append_fantasy(&local, floor);
+            close(output, mean.max(floor), 1e-13 * problem.condition, "the mean, but no less than the floor");
+            x.push(at);
+            y.push(output);
+        }
+        let refit = fit(problem.prior, &problem.ell, &x, &y);
+        let mut point = PointPrediction::default();
+        for _ in 0..5 {
+            let local: Vec<f64> = (0..d).map(|_| rng.between(-2.0, 2.0)).collect();
+            let at: Vec<f64> = local.iter().zip(&problem.ell).map(|(x, l)| x * l).collect();
+            let (a, b) = (predict(&gp, &problem.ell, &at), predict(&refit, &problem.ell, &at));
+            let tolerance = 1e-13 * problem.condition;
+            close(a.0, b.0, tolerance, "mean");
+            close(a.1 * a.1, b.1 * b.1, tolerance * problem.prior.signal, "variance");
+            gp.predict_with_gradient(&local, &mut point);
+            close(point.mean, b.0, tolerance, "mean with gradient");
+        }
+    });
+}
+
+#[test]
 fn a_fantasy_on_an_observation_stays_finite() {
     for noise in [0.0, 1e-6] {
         let mut rng = Rng::new(11);
@@ -405,7 +436,7 @@ fn a_fantasy_on_an_observation_stays_finite() {
         let mut gp = problem.fit();
         let first: Vec<f64> = (0..2).map(|j| gp.inputs()[(0, j)]).collect();
         for _ in 0..3 {
-            assert!(gp.append_fantasy(&first).is_finite());
+            assert!(gp.append_fantasy(&first, f64::NEG_INFINITY).is_finite());
         }
         let (mean, std) = predict(&gp, &[1.0, 1.0], &first);
         assert!(mean.is_finite() && std.is_finite() && std >= 0.0);

@@ -216,7 +216,8 @@ impl Optimizer {
                 self.work.report = StepReport { origin: Origin::Enqueued, restart: cause, ..StepReport::empty() };
                 return Ok(());
             }
-            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim())
+            if !self.run.design.is_empty()
+                || self.run.members.len() < self.settings.initial_points.min(2 + self.domain.dim())
             {
                 self.design_point();
                 self.work.report = StepReport { origin: Origin::Design, restart: cause, ..StepReport::empty() };
@@ -239,11 +240,6 @@ impl Optimizer {
         }
     }
 
-    /// Successful observations in the cache of the run.
-    fn successes(&self) -> usize {
-        self.run.members.iter().filter(|&&p| self.observations.value(p).is_some()).count()
-    }
-
     /// The next point of the design, or one more that fills the space around everything asked in this run.
     fn design_point(&mut self) {
         const TRIES: usize = 10;
@@ -253,7 +249,7 @@ impl Optimizer {
                 None => {
                     let d = self.domain.dim();
                     let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
-                    let told = self.run.members.iter().map(|&p| self.observations.unit(p));
+                    let told = self.run.members.iter().chain(&self.run.failed).map(|&p| self.observations.unit(p));
                     design::farthest_point(&mut self.rng, d, told.chain(asked.iter().map(Vec::as_slice)))
                 }
             };
@@ -323,8 +319,14 @@ impl Optimizer {
             return Err(TellError::StillPending(id));
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
-        self.observations.revise(position, Outcome::of(value));
-        if self.run.rests_on(position) {
+        let succeeded = self.observations.value(position).is_some();
+        let outcome = Outcome::of(value);
+        self.observations.revise(position, outcome);
+        let now_succeeds = outcome.value().is_some();
+        if succeeded != now_succeeds && self.observations.all()[position].run == self.run.number {
+            self.run.place(position, now_succeeds);
+            self.run.told_anew();
+        } else if self.run.rests_on(position) {
             self.run.told_anew();
         }
         Ok(())
@@ -365,10 +367,13 @@ impl Optimizer {
     }
 
     fn record(&mut self, evaluation: Evaluation) {
-        let run = evaluation.run;
+        let of_this_run = evaluation.run == self.run.number;
+        let succeeded = evaluation.outcome.value().is_some();
         let position = self.observations.push(&self.domain, evaluation);
-        if run == self.run.number {
-            self.run.members.push(position);
+        if of_this_run {
+            self.run.place(position, succeeded);
+        }
+        if of_this_run && succeeded {
             self.run.told_anew();
         } else {
             self.work.drop_model(); // it holds a fantasy of this point

@@ -18,11 +18,13 @@ const HOPELESS: f64 = 3.0;
 /// Memory of the algorithm between steps. Nothing in it needs to be saved: it follows from the run and the history.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
-    /// The model of the newest step, with a fantasy for each of the first `gp.fantasies()` pending points.
+    /// The model of the newest step, with fantasies of failed points and, after them, of the first pending ones.
     gp: Option<Gp>,
     outputs: Outputs,
     /// y′ of the members.
     y: Vec<f64>,
+    /// How many of the fantasies are failed points.
+    avoided: usize,
     /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
     incumbent: f64,
     axes: PrincipalAxes,
@@ -46,6 +48,7 @@ impl Workspace {
             gp: None,
             outputs: Outputs::default(),
             y: Vec::with_capacity(n),
+            avoided: 0,
             incumbent: 0.0,
             axes: PrincipalAxes::default(),
             length_scales: LengthScales::default(),
@@ -87,6 +90,7 @@ impl Optimizer {
                 self.fit_and_rescale()?; // lines 8–10: GP, ℓ*, T_resc
             }
             self.discard(best); // line 11: T_discard
+            self.avoid_failures();
         }
         self.add_fantasies();
         self.maximise_acquisition() // line 12: x_EI
@@ -108,13 +112,12 @@ impl Optimizer {
         (news, if many || !first { news.clamp(1, CATCH_UP) } else { 1 })
     }
 
-    /// y′ of the members, a failed one as bad as the worst. Gives the best, or why the run has converged.
+    /// y′ of the members. Gives the best, or why the run has converged.
     fn normalise_outputs(&mut self) -> Result<usize, RestartCause> {
         let (work, run, observations) = (&mut self.work, &self.run, &self.observations);
-        let values = || run.members.iter().map(|&p| observations.value(p));
-        let worst = values().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let values = || run.members.iter().filter_map(|&p| observations.value(p));
         work.y.clear();
-        work.y.extend(values().map(|v| v.unwrap_or(worst)));
+        work.y.extend(values());
         let largest = work.y.iter().fold(0.0, |a: f64, y| a.max(y.abs()));
         work.outputs = normalise(&mut work.y, self.settings.warp, &mut work.scratch);
 
@@ -129,12 +132,14 @@ impl Optimizer {
         if self.settings.explore && work.outputs.minimum() - overall > HOPELESS * range {
             return Err(RestartCause::Hopeless);
         }
-        let best = values().position(|v| v == Some(work.outputs.minimum())).ok_or(RestartCause::OutputRange)?;
-        let narrow = |j: usize| {
-            let width = run.frame.reach(j) * run.beta;
-            width <= self.domain.resolution(j, observations.unit(run.members[best])[j])
-        };
-        if (0..self.domain.dim()).all(narrow) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+        let best = values().position(|v| v == work.outputs.minimum()).ok_or(RestartCause::OutputRange)?;
+        let centre = observations.unit(run.members[best]);
+        if self.is_narrow(run.beta, centre) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    }
+
+    /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding.
+    fn is_narrow(&self, beta: f64, centre: &[f64]) -> bool {
+        (0..centre.len()).all(|j| self.run.frame.reach(j) * beta <= self.domain.resolution(j, centre[j]))
     }
 
     /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and 1;
@@ -147,7 +152,7 @@ impl Optimizer {
         let wide = self.settings.explore && self.run.number % 2 == 1;
         let least = if wide { base.max(WIDE) } else { base };
         if self.settings.adapt_beta {
-            let improved = best + news >= self.run.members.len();
+            let improved = best >= self.run.members.len().saturating_sub(news);
             self.run.beta *= if improved { WIDER } else { NARROWER };
         }
         self.run.beta = self.run.beta.clamp(least, if self.settings.adapt_beta { least.max(1.0) } else { least });
@@ -216,26 +221,49 @@ impl Optimizer {
         work.report.discarded = work.dropped.len();
     }
 
+    /// Failed points of the trust region enter the model at its own mean, but as no better than the best point: nothing is
+    /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
+    fn avoid_failures(&mut self) {
+        let (work, run, d) = (&mut self.work, &self.run, self.domain.dim());
+        let Some(gp) = &mut work.gp else { return };
+        let newest = run.failed.len().saturating_sub(self.settings.region.keep);
+        for &position in &run.failed[newest..] {
+            work.scratch.resize(d, 0.0);
+            run.frame.to_local(self.observations.unit(position), &mut work.scratch);
+            if work.scratch.iter().all(|x| x.abs() <= run.beta) {
+                gp.append_fantasy(&work.scratch, work.incumbent);
+            }
+        }
+        work.avoided = gp.fantasies();
+    }
+
     /// Points asked and not yet told enter the model at its own mean.
     fn add_fantasies(&mut self) {
         let work = &mut self.work;
         if let Some(gp) = &mut work.gp {
-            for pending in &self.pending[gp.fantasies()..] {
+            for pending in &self.pending[gp.fantasies() - work.avoided..] {
                 work.scratch.resize(2 * self.domain.dim(), 0.0);
                 let (u, x) = work.scratch.split_at_mut(self.domain.dim());
                 self.domain.to_unit(&pending.x, u);
                 self.run.frame.to_local(u, x);
-                work.incumbent = work.incumbent.min(gp.append_fantasy(x));
+                work.incumbent = work.incumbent.min(gp.append_fantasy(x, f64::NEG_INFINITY));
             }
         }
     }
 
     /// The most promising candidate that was never suggested before.
     fn maximise_acquisition(&mut self) -> Result<(), RestartCause> {
+        // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
+        // what is known to work. (Powers of two are exact.)
+        let halvings = self.run.failures_in_a_row().min(1000) as i32;
+        let beta = self.run.beta * 0.5_f64.powi(halvings);
+        if halvings > 0 && self.is_narrow(beta, self.run.frame.centre()) {
+            return Err(RestartCause::TrustRegion);
+        }
         let (work, settings) = (&mut self.work, &self.settings);
         let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
         let acquisition = settings.acquisition.function();
-        let search = Search { beta: self.run.beta, ..settings.search };
+        let search = Search { beta, ..settings.search };
         work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &search, &mut self.rng);
         while let Some(candidate) = work.maximiser.best() {
             self.domain.to_user(candidate.u, &mut work.x);

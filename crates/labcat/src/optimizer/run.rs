@@ -17,6 +17,8 @@ pub(super) struct LocalRun {
     pub(super) design: Vec<Vec<f64>>,
     /// Observations in the model, as positions in the history, the oldest first.
     pub(super) members: Vec<usize>,
+    /// Evaluations of this run that failed, as positions in the history, the oldest first.
+    pub(super) failed: Vec<usize>,
     /// The local frame, as the newest step left it.
     pub(super) frame: Frame,
     /// β: half the side of the trust region, as the newest step left it.
@@ -46,7 +48,7 @@ impl LocalRun {
         design.reverse();
         design.extend(first);
         let (frame, beta) = (Frame::of_box(d), settings.region.beta);
-        Self { number, design, members: Vec::new(), frame, beta, fresh: 0, before: None }
+        Self { number, design, members: Vec::new(), failed: Vec::new(), frame, beta, fresh: 0, before: None }
     }
 
     /// Whether a model-based step was made.
@@ -58,6 +60,19 @@ impl LocalRun {
     pub(super) fn rests_on(&self, position: usize) -> bool {
         let before = self.before.as_ref().map_or(&[][..], |b| &b.members);
         self.members.contains(&position) || before.contains(&position)
+    }
+
+    /// Takes an evaluation of this run in, or moves it after its outcome was revised.
+    pub(super) fn place(&mut self, position: usize, succeeded: bool) {
+        self.members.retain(|&p| p != position);
+        self.failed.retain(|&p| p != position);
+        let into = if succeeded { &mut self.members } else { &mut self.failed };
+        into.insert(into.partition_point(|&p| p < position), position);
+    }
+
+    /// How many evaluations have failed since the newest success.
+    pub(super) fn failures_in_a_row(&self) -> usize {
+        self.failed.iter().rev().take_while(|&&p| self.members.last().is_none_or(|&m| p > m)).count()
     }
 
     /// Marks the model as outdated by one more observation.

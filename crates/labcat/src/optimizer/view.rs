@@ -36,12 +36,10 @@ impl Optimizer {
             self.domain.check(x)?;
         }
         let (run, d) = (&self.run, self.domain.dim());
-        let values: Vec<Option<f64>> = run.members.iter().map(|&p| self.observations.value(p)).collect();
-        let worst = values.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !run.started() || !worst.is_finite() {
+        let mut y: Vec<f64> = run.members.iter().filter_map(|&p| self.observations.value(p)).collect();
+        if !run.started() || y.is_empty() {
             return Ok(None);
         }
-        let mut y: Vec<f64> = values.into_iter().map(|v| v.unwrap_or(worst)).collect();
         let outputs = normalise(&mut y, self.settings.warp, &mut Vec::new());
         let mut buffers = Buffers::default();
         run.fill_inputs(&self.observations, &mut buffers, &mut Vec::new());

@@ -92,7 +92,7 @@ fn forty_dimensions() {
         let start = run(optimizer(&f.bounds(40), seeded(preset, 1)), |x| f.value(x), 85);
         let early = best_value(&start);
         let later = run(optimizer(&f.bounds(40), seeded(preset, 1)), |x| f.value(x), 300);
-        assert!(best_value(&later) < 0.5 * early, "{preset}: {early} -> {}", best_value(&later));
+        assert!(best_value(&later) < 0.8 * early, "{preset}: {early} -> {}", best_value(&later));
     }
 }
 

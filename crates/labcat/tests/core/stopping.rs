@@ -166,6 +166,20 @@ fn restart_when_the_kernel_matrix_cannot_be_factored() {
 }
 
 #[test]
+fn restart_when_a_run_cannot_win() {
+    // Local minima with depths of their own: once one is found to the bottom, the rims of shallower ones are given up.
+    let f = function("rastrigin");
+    let mut optimizer = optimizer(&f.bounds(2), seeded(Preset::Default, 1));
+    let mut causes = Vec::new();
+    for _ in 0..600 {
+        let suggestion = optimizer.ask_with(&mut |r: &StepReport| causes.extend(r.restart)).unwrap();
+        optimizer.tell(suggestion.id, f.value(&suggestion.x)).unwrap();
+    }
+    assert!(causes.contains(&RestartCause::Hopeless), "{causes:?}");
+    assert_eq!(optimizer.restarts().iter().map(|r| r.cause).collect::<Vec<_>>(), causes);
+}
+
+#[test]
 fn restarts_go_on_with_the_remaining_budget_and_keep_the_best() {
     let f = function("levy");
     for preset in PRESETS {

@@ -75,7 +75,7 @@ proptest! {
             let suggestion = optimizer.ask().unwrap();
             optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
         }
-        if !optimizer.run.design.is_empty() || optimizer.successes() < design.min(d + 2) {
+        if !optimizer.run.design.is_empty() || optimizer.run.members.len() < design.min(d + 2) {
             return Ok(()); // a restart is filling its design just now
         }
         let Ok(best) = restore_invariants(&mut optimizer) else { return Ok(()) };
