@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .scoring import GROUPS, Runtimes, budgets, ecdf
 from .summary import Block, Figure, Table, Text
 
 BASE = "LABCAT"
-VARIANTS = {
+VARIANTS: dict[str, dict[str, Any]] = {
     BASE: {},
     "LABCAT noPC": {"rotation": False},
     "LABCAT p20": {"cache_factor": 20.0},

@@ -92,7 +92,7 @@ def run_labcat(objective: Objective, seed: int, options: Mapping[str, Any]) -> N
     objective.info["restarts"] = len(optimizer.restarts)
 
 
-def labcat_algorithm(preset: str = "default", label: str | None = None, **switches: Any) -> Algorithm:
+def labcat_algorithm(preset: str = "default", /, label: str | None = None, **switches: Any) -> Algorithm:
     if preset not in PRESETS:
         raise UnknownAlgorithm(f"unknown preset {preset!r}. Allowed: {', '.join(PRESETS)}")
     if label is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import ablation, archive, coco, report, synthetic
+from . import ablation, archive, claims, coco, report, synthetic
 from .algorithms import PRESETS, Algorithm, NotInstalled, labcat_algorithm, peer_algorithm
 from .comparison import FunctionReference, compare
 from .figures import NoMatplotlib
@@ -77,13 +77,19 @@ def parser() -> argparse.ArgumentParser:
     _algorithms(sub)
     _coco(sub, dims=[2], instances=range(1, 16))
     sub.add_argument("--suite", default="bbob", help="bbob, bbob-boxed or bbob-largescale (default: %(default)s)")
-    sub.add_argument("--archive", type=words, default=list(archive.DEFAULT), help="archived runs shown, `all` or `none`")
+    sub.add_argument(
+        "--archive", type=words, default=list(archive.DEFAULT), help="archived runs shown, `all` or `none`"
+    )
     sub.add_argument("--observer", action="store_true", help="write COCO's own data into OUT/exdata, for cocopp")
 
     sub = command("ablation", run_ablation, "LABCAT, noPC, p20, ULSP, n10 on bbob, and whether the paper's claims hold")
     _common(sub, "ablation")
     _coco(sub, dims=[2, 5, 10], instances=range(1, 16))
     sub.add_argument("--preset", choices=PRESETS, default="paper", help="what is ablated (default: %(default)s)")
+
+    sub = command("claims", run_claims, "the paper's other claims: σ_f, the prior, β → ∞, cost, the Rosenbrock figure")
+    _common(sub, "claims")
+    _coco(sub, dims=[2, 5], instances=range(1, 4))
 
     sub = command("compare", run_compare, "algorithms on a function of yours")
     _common(sub, "compare")
@@ -119,7 +125,7 @@ def _algorithms(sub: argparse.ArgumentParser) -> None:
 
 def _coco(sub: argparse.ArgumentParser, dims: Sequence[int], instances: Sequence[int]) -> None:
     sub.add_argument("--dims", type=numbers, default=dims, help=f"(default: {','.join(map(str, dims))})")
-    sub.add_argument("--instances", type=numbers, default=list(instances), help="(default: 1-15)")
+    sub.add_argument("--instances", type=numbers, default=list(instances), help=f"(default: 1-{len(instances)})")
     sub.add_argument("--functions", type=numbers, default=list(range(1, 25)), help="(default: 1-24)")
     sub.add_argument("--budget-factor", type=positive, default=BUDGET_FACTOR, help="times d (default: %(default)s)")
 
@@ -234,6 +240,21 @@ def run_ablation(options: Any) -> None:
     present(options, "Ablation", results, ablation.summarise(records, options.out, draw=options.figures))
 
 
+def run_claims(options: Any) -> None:
+    runs = claims.sweep_plan(options.dims, options.instances, options.functions, options.seed)
+    records, results = carry_out(options, runs, "claims")
+    outcomes = [
+        claims.sweep_findings(records),
+        claims.prior_findings(options.dims, options.seed),
+        claims.settling_findings(options.dims, options.seed),
+        claims.infinite_beta_findings(options.seed),
+        claims.complexity_findings(options.dims, options.seed),
+        claims.valley_findings(options.out, options.seed, draw=options.figures),
+    ]
+    table = claims.findings_table([finding for findings, _ in outcomes for finding in findings])
+    present(options, "Claims", results, [table, *(block for _, blocks in outcomes for block in blocks)])
+
+
 def run_compare(options: Any) -> None:
     function = FunctionReference(options.function)
     known = PAPER.get(options.function)
@@ -274,7 +295,7 @@ def run_peers(options: Any) -> None:
     ]
     header = ["name", "algorithm", "installed", "to install", "settings"]
     rows += [["–", name, "–", "–", why] for name, why in UNAVAILABLE.items()]
-    print(Table("Peers, installed only on request", header, rows).markdown())
+    print(Table("Peers, installed only on request", header, rows, left=5).markdown())
 
 
 def note(peer: Any) -> str:

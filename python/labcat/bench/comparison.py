@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from types import ModuleType
+from typing import Any
 
 from . import figures
-from .algorithms import Algorithm, algorithms as resolve
+from .algorithms import Algorithm
+from .algorithms import algorithms as resolve
 from .coco import failures
 from .functions import PAPER
+from .objective import Function, Point
 from .problems import UserProblem
 from .results import Record, ResultsFile, metadata
 from .runner import Run, run_all
@@ -41,21 +44,25 @@ class Comparison:
             values.setdefault(record["algorithm"], []).append(final(record))
         return values
 
-    def figure(self):  # type: ignore[no-untyped-def]
+    def figure(self) -> Any:
         """The curves as a matplotlib figure."""
         (curves,) = by_function(self.records, shifted=False).values()
         panel = {name: [figures.best_so_far(r["trace"], r["budget"]) for r in runs] for name, runs in curves.items()}
-        return figures.regret_figure({self.records[0]["function"]: panel}, "regret" if self.known_minimum else "best value")
+        return figures.regret_figure(
+            {self.records[0]["function"]: panel}, "regret" if self.known_minimum else "best value"
+        )
 
     def save(self, folder: str | Path) -> None:
         path = Path(folder)
         chosen = by_function(self.records, shifted=False)
-        drawn = draw_regret(chosen, path, "compare", "Mean best value and one standard deviation", logarithmic=self.known_minimum)
+        drawn = draw_regret(
+            chosen, path, "compare", "Mean best value and one standard deviation", logarithmic=self.known_minimum
+        )
         Summary(self.summary.title, self.summary.metas, [*self.summary.blocks, drawn]).save(path)
 
 
 def compare(
-    fun: Callable[[np.ndarray], float],
+    fun: Function,
     bounds: Sequence[tuple[float, float]],
     budget: int,
     algorithms: Sequence[str | Algorithm] = ("labcat", "random"),
@@ -75,7 +82,7 @@ def compare(
     `algorithms` are names (`labcat`, `labcat-paper`, and those that `python -m labcat.bench peers` lists). With
     `minimum`, the known least value, regrets are compared instead of values. With `workers` above 1 the repeats run in
     processes, and `fun` must be importable there. With `results`, a file, finished repeats are kept and never made
-    again.
+    again. If `fun` raises, so does this, with an `ObjectiveError` that names the cause.
     """
     box = tuple((float(low), float(high)) for low, high in bounds)
     if budget < 1 or repeats < 1:
@@ -84,7 +91,7 @@ def compare(
         if not low < high:
             raise ValueError(f"each bound must be (low, high) with low < high, not ({low}, {high})")
     chosen = resolve(algorithms)
-    problems = [UserProblem(fun, box, repeat, minimum or 0.0, name) for repeat in range(repeats)]
+    problems = [UserProblem(fun, box, repeat, minimum, name) for repeat in range(repeats)]
     runs = [Run(algorithm, problem, budget, seed) for problem in problems for algorithm in chosen]
     with tempfile.TemporaryDirectory() as scratch:
         file = ResultsFile(Path(results) if results is not None else Path(scratch) / "results.jsonl")
@@ -102,10 +109,10 @@ class FunctionReference:
 
     def __init__(self, reference: str) -> None:
         self.reference = reference
-        self._function: Callable[[np.ndarray], float] | None = None
+        self._function: Function | None = None
         self.load()
 
-    def __call__(self, x: np.ndarray) -> float:
+    def __call__(self, x: Point) -> float:
         return self.load()(x)
 
     def __getstate__(self) -> str:
@@ -114,13 +121,19 @@ class FunctionReference:
     def __setstate__(self, reference: str) -> None:
         self.__init__(reference)  # type: ignore[misc]
 
-    def load(self) -> Callable[[np.ndarray], float]:
+    @property
+    def digest(self) -> str:
+        """Changes with the file that the function is in."""
+        place = self.reference.rpartition(":")[0]
+        return hashlib.sha256(Path(place).read_bytes()).hexdigest() if place.endswith(".py") else ""
+
+    def load(self) -> Function:
         if self._function is None:
             self._function = load_function(self.reference)
         return self._function
 
 
-def load_function(reference: str) -> Callable[[np.ndarray], float]:
+def load_function(reference: str) -> Function:
     if reference in PAPER:
         return PAPER[reference].value
     place, separator, attribute = reference.rpartition(":")
@@ -128,12 +141,13 @@ def load_function(reference: str) -> Callable[[np.ndarray], float]:
         raise ValueError(f"unknown function {reference!r}. Allowed: FILE.py:NAME, MODULE:NAME, {', '.join(PAPER)}")
     try:
         module = _load_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
-        return getattr(module, attribute)
+        found: Function = getattr(module, attribute)
     except (ImportError, AttributeError, OSError) as error:
         raise ValueError(f"cannot load {reference!r}: {error}") from error
+    return found
 
 
-def _load_file(path: Path):  # type: ignore[no-untyped-def]
+def _load_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

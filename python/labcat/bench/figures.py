@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from .objective import Array
 from .scoring import BUDGET_FACTOR, GROUP_TITLES, GROUPS, Runtimes, ecdf, score
 
 # Okabe and Ito's colours, told apart by readers with any colour vision; LABCAT comes first and is drawn thicker.
-COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#7F7F7F", "#B8A100")
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#B8A100")
 LINES = ("-", "--", "-.", ":")
-REFERENCE_STYLE = {"color": "#C9B37E", "linewidth": 5, "alpha": 0.6, "linestyle": "-"}
+FIXED = {
+    "best2009": {"color": "#C9B37E", "linewidth": 5, "alpha": 0.6, "linestyle": "-"},
+    "random": {"color": "#9A9A9A", "linewidth": 1.3, "linestyle": ":"},
+}
 STYLE = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -46,14 +50,14 @@ def _pyplot() -> Any:
 def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """One style per algorithm, the same in every panel."""
     styles: dict[str, dict[str, Any]] = {}
-    plain = [name for name in names if name != "best2009"]
+    plain = [name for name in names if name not in FIXED]
     for i, name in enumerate(sorted(plain, key=lambda name: not name.startswith("LABCAT"))):
         styles[name] = {
             "color": COLOURS[i % len(COLOURS)],
             "linestyle": LINES[(i // len(COLOURS)) % len(LINES)],
             "linewidth": 2.4 if name.startswith("LABCAT") else 1.3,
         }
-    return styles | {"best2009": REFERENCE_STYLE}
+    return styles | FIXED
 
 
 def save(figure: Any, path: Path) -> None:
@@ -144,7 +148,7 @@ def _legend(figure: Any, axes: Any, aucs: Mapping[str, float] | None = None) -> 
 # ---- regret curves
 
 
-def best_so_far(trace: Sequence[Sequence[float]], budget: int) -> np.ndarray:
+def best_so_far(trace: Sequence[Sequence[float]], budget: int) -> Array:
     """The best value after each of the evaluations 1 … budget; infinite before the first finite value."""
     curve = np.full(budget, math.inf)
     for evaluation, value in trace:
@@ -152,12 +156,13 @@ def best_so_far(trace: Sequence[Sequence[float]], budget: int) -> np.ndarray:
     return curve
 
 
-def log_regret(trace: Sequence[Sequence[float]], budget: int, floor: float) -> np.ndarray:
-    return np.log10(np.maximum(best_so_far(trace, budget), floor))
+def log_regret(trace: Sequence[Sequence[float]], budget: int, floor: float) -> Array:
+    logs: Array = np.log10(np.maximum(best_so_far(trace, budget), floor))
+    return logs
 
 
 def regret_figure(
-    panels: Mapping[str, Mapping[str, Sequence[np.ndarray]]], ylabel: str = "log10 regret", columns: int = 3
+    panels: Mapping[str, Mapping[str, Sequence[Array]]], ylabel: str = "log10 regret", columns: int = 3
 ) -> Any:
     """Mean over runs with a band of one standard deviation, one panel per function."""
     plt = _pyplot()
@@ -182,9 +187,34 @@ def regret_figure(
     return figure
 
 
-def _mean_and_band(axes: Any, runs: np.ndarray, name: str, style: Mapping[str, Any]) -> None:
+def _mean_and_band(axes: Any, runs: Array, name: str, style: Mapping[str, Any]) -> None:
     evaluations = np.arange(1, runs.shape[1] + 1)
     shown = np.isfinite(runs).all(axis=0)
     mean, deviation = runs[:, shown].mean(axis=0), runs[:, shown].std(axis=0)
     axes.plot(evaluations[shown], mean, label=name, **style)
     axes.fill_between(evaluations[shown], mean - deviation, mean + deviation, color=style["color"], alpha=0.12, lw=0)
+
+
+# ---- trust regions
+
+
+def valley_figure(panels: Mapping[str, Sequence[Any]], fun: Any, box: Sequence[tuple[float, float]]) -> Any:
+    """Trust regions, black, around the best points, red, over the contours of a function of two variables."""
+    plt = _pyplot()
+    figure, grid = plt.subplots(1, len(panels), figsize=(5.2 * len(panels), 5), sharey=True, layout="constrained")
+    x, y = (np.linspace(low, high, 200) for low, high in box)
+    heights = np.log10([[fun((a, b)) + 1e-3 for a in x] for b in y])
+    for axes, (title, regions) in zip(np.atleast_1d(grid), panels.items(), strict=True):
+        axes.contour(x, y, heights, levels=18, cmap="Blues_r", linewidths=0.7)
+        centres = np.array([region.centre for region in regions])
+        moved = [i for i in range(len(regions)) if i == 0 or (centres[i] != centres[i - 1]).any()]
+        for region in (regions[i] for i in moved[:: max(1, len(moved) // 25)]):
+            first, second = region.half_axes
+            corners = region.centre + np.array([first + second, first - second, -first - second, second - first])
+            axes.fill(*corners.T, fill=False, edgecolor="black", linewidth=0.8)
+        axes.plot(*centres[moved].T, "o-", color="#D00000", markersize=2.5, linewidth=0.5)
+        axes.plot(1, 1, "x", color="#C000C0", markersize=9, markeredgewidth=2)
+        axes.set(title=f"{title}: {len(regions)} steps", xlim=box[0], ylim=box[1], xlabel="x₁")
+        axes.grid(False)
+    np.atleast_1d(grid)[0].set_ylabel("x₂")
+    return figure

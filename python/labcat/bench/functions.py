@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from .objective import Function as Value
+from .objective import Point
 
 
 @dataclass(frozen=True)
 class Function:
     name: str
-    value: Callable[[Sequence[float]], float]
+    value: Value
     bounds: tuple[tuple[float, float], ...]
     minimum: float
     minimisers: tuple[tuple[float, ...], ...]
 
 
-def sphere(x: Sequence[float]) -> float:
+def sphere(x: Point) -> float:
     return float(sum(v * v for v in x))
 
 
-def quartic(x: Sequence[float]) -> float:
+def quartic(x: Point) -> float:
     return float(sum(i * v**4 for i, v in enumerate(x, start=1)))
 
 
-def booth(x: Sequence[float]) -> float:
+def booth(x: Point) -> float:
     return float((x[0] + 2 * x[1] - 7) ** 2 + (2 * x[0] + x[1] - 5) ** 2)
 
 
-def rosenbrock(x: Sequence[float]) -> float:
+def rosenbrock(x: Point) -> float:
     return float(sum(100 * (b - a * a) ** 2 + (a - 1) ** 2 for a, b in zip(x[:-1], x[1:], strict=True)))
 
 
-def branin(x: Sequence[float]) -> float:
+def branin(x: Point) -> float:
     valley = x[1] - 5.1 / (4 * math.pi**2) * x[0] ** 2 + 5 / math.pi * x[0] - 6
     return float(valley**2 + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x[0]) + 10)
 
 
-def levy(x: Sequence[float]) -> float:
+def levy(x: Point) -> float:
     w = [1 + (v - 1) / 4 for v in x]
     middle = sum((v - 1) ** 2 * (1 + 10 * math.sin(math.pi * v + 1) ** 2) for v in w[:-1])
     last = (w[-1] - 1) ** 2 * (1 + math.sin(2 * math.pi * w[-1]) ** 2)

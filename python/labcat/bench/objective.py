@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[np.float64]"
+Point: TypeAlias = "Sequence[float] | npt.NDArray[np.float64]"
+Function: TypeAlias = Callable[[Any], float]  # of a point as an array
 
 
 class BudgetSpent(BaseException):
@@ -22,16 +28,17 @@ class ObjectiveError(Exception):
 class Objective:
     """Counts evaluations, keeps the best value, and records each improvement.
 
-    `trace` holds one `(evaluation, regret)` pair per improvement, where the regret is the value minus `f_opt`.
+    `trace` holds one `(evaluation, regret)` pair per improvement: the regret is the value minus `f_opt` (a value below
+    it is rounding, and has no regret), or the value itself where the least one is not known.
     """
 
     def __init__(
         self,
-        fun: Callable[[np.ndarray], float],
-        lower: Sequence[float],
-        upper: Sequence[float],
+        fun: Function,
+        lower: Point,
+        upper: Point,
         budget: int,
-        f_opt: float = 0.0,
+        f_opt: float | None = None,
         *,
         centre_first: bool = False,
     ) -> None:
@@ -48,7 +55,7 @@ class Objective:
         self.failure: ObjectiveError | None = None
         self._fun = fun
 
-    def __call__(self, x: Sequence[float]) -> float:
+    def __call__(self, x: Point) -> float:
         if self.evaluations >= self.budget:
             raise BudgetSpent
         self.evaluations += 1
@@ -59,7 +66,7 @@ class Objective:
             raise self.failure from error
         if value < self.best:
             self.best = value
-            self.trace.append((self.evaluations, value - self.f_opt))
+            self.trace.append((self.evaluations, value if self.f_opt is None else max(value - self.f_opt, 0.0)))
         return value
 
     @property
@@ -75,17 +82,18 @@ class Objective:
         """The size of the initial design that every peer with such a setting is given: 2d + 1."""
         return min(2 * self.dim + 1, self.remaining)
 
-    def start(self, seed: int) -> np.ndarray:
+    def start(self, seed: int) -> Array:
         """Where a method that needs a start begins, in the unit cube: at random, or first in the centre if so asked."""
         if self.centre_first and not self.evaluations:
             return np.full(self.dim, 0.5)
         return np.random.default_rng(seed).random(self.dim)
 
-    def from_unit(self, u: Sequence[float]) -> np.ndarray:
+    def from_unit(self, u: Point) -> Array:
         """The point of the box at `u` in the unit cube, kept inside against rounding."""
         x = self.lower + np.asarray(u, dtype=float) * (self.upper - self.lower)
-        return np.clip(x, self.lower, self.upper)
+        inside: Array = np.clip(x, self.lower, self.upper)
+        return inside
 
-    def in_unit(self, u: Sequence[float]) -> float:
+    def in_unit(self, u: Point) -> float:
         """Evaluate at the point of the unit cube `u`."""
         return self(self.from_unit(u))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .functions import PAPER
-from .objective import Objective
+from .objective import Function, Objective
 
 SHIFT = 0.15  # of the width of the domain, either way; each minimum named by the function stays inside
 
@@ -51,7 +52,7 @@ class SyntheticProblem:
         if self.shifted:
             rng = np.random.default_rng(self.seed_words)
             shift = rng.uniform(-SHIFT, SHIFT, lower.size) * (upper - lower)
-            fun: Callable[[np.ndarray], float] = lambda x: value(x - shift)  # noqa: E731
+            fun: Function = lambda x: value(x - shift)  # noqa: E731
         else:
             fun = value
         yield Objective(fun, lower, upper, budget, function.minimum)
@@ -61,15 +62,17 @@ class SyntheticProblem:
 class UserProblem:
     """One repeat on a user's own function."""
 
-    fun: Callable[[np.ndarray], float]
+    fun: Function
     bounds: tuple[tuple[float, float], ...]
     run: int
-    f_opt: float = 0.0
+    f_opt: float | None = None
     name: str = "objective"
 
     @property
     def id(self) -> str:
-        return f"{self.name}-r{self.run}"
+        # What a result depends on beside the name: a file that was edited since is another function.
+        facts = repr((self.bounds, self.f_opt, getattr(self.fun, "digest", "")))
+        return f"{self.name}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}-r{self.run}"
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -129,8 +132,11 @@ class CocoProblem:
         cocoex = import_cocoex()
         cocoex.log_level("warning")
         shutil.rmtree(Path(self.observer or "") / self.name, ignore_errors=True)
+        # A line in the data for every hundredth of a decade reached, which includes all targets of the measure.
         return cocoex.Observer(
-            "bbob", f'outer_folder: "{self.observer}" result_folder: {self.name} algorithm_name: {self.algorithm}'
+            "bbob",
+            f'outer_folder: "{self.observer}" result_folder: {self.name} algorithm_name: {self.algorithm} '
+            "number_target_triggers: 100",
         )
 
 
@@ -145,7 +151,11 @@ def import_cocoex() -> Any:
     return cocoex
 
 
-SUITES = ("bbob", "bbob-boxed", "bbob-largescale")
+SUITES = {
+    "bbob": (2, 3, 5, 10, 20, 40),
+    "bbob-boxed": (2, 3, 5, 10, 20, 40),
+    "bbob-largescale": (20, 40, 80, 160, 320, 640),
+}
 REFUSED_SUITES = {
     "bbob-noisy": "its values are noisy, and LABCAT takes every value as exact",
     "bbob-mixint": "it has integer variables, and LABCAT has real ones only",
@@ -158,7 +168,9 @@ REFUSED_SUITES = {
 
 def check_suite(suite: str) -> None:
     if suite in REFUSED_SUITES:
-        raise UnknownProblem(f"suite {suite!r} cannot be run yet: {REFUSED_SUITES[suite]}. Allowed: {', '.join(SUITES)}")
+        raise UnknownProblem(
+            f"suite {suite!r} cannot be run yet: {REFUSED_SUITES[suite]}. Allowed: {', '.join(SUITES)}"
+        )
     if suite not in SUITES:
         raise UnknownProblem(f"unknown suite {suite!r}. Allowed: {', '.join(SUITES)}")
 
@@ -182,9 +194,10 @@ def coco_problems(
 ) -> list[CocoProblem]:
     """The problems in the order of dimension, function, instance."""
     check_suite(suite)
-    known = import_cocoex().Suite(suite, "", "").dimensions
-    if unknown := sorted(set(dims) - set(known)):
-        raise UnknownProblem(f"dimension {unknown[0]} is not in suite {suite}. Allowed: {', '.join(map(str, known))}")
+    import_cocoex()
+    if unknown := sorted(set(dims) - set(SUITES[suite])):
+        allowed = ", ".join(map(str, SUITES[suite]))
+        raise UnknownProblem(f"dimension {unknown[0]} is not in suite {suite}. Allowed: {allowed}")
     if unknown := sorted(set(functions) - set(range(1, 25))):
         raise UnknownProblem(f"function {unknown[0]} is not in suite {suite}. Allowed: 1-24")
     if unknown := [i for i in instances if i < 1]:

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .objective import Array
+
 SIGNIFICANCE = 0.05
 
 
-def ranks(values: Sequence[float]) -> np.ndarray:
+def ranks(values: Sequence[float]) -> Array:
     """Ranks from 1; tied values share the mean of their ranks."""
-    ordered, inverse, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
-    del ordered
+    _, inverse, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[inverse]
+    shared: Array = (last - (counts - 1) / 2)[inverse]
+    return shared
 
 
 def rank_sum(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:

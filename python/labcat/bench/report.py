@@ -17,7 +17,7 @@ h1 { font-size: 1.6rem; } h2 { margin-top: 3rem; border-bottom: 1px solid #ccc; 
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
+.words { text-align: left; white-space: normal; min-width: 8rem; }
 tr:hover td { background: #f6f6f0; }
 pre { background: #f5f5f2; padding: .6rem .8rem; overflow-x: auto; font-size: .8rem; }
 figure { margin: 1.5rem 0; } figure img { max-width: 100%; } figcaption, .note { color: #555; font-size: .85rem; }
@@ -69,13 +69,18 @@ def block_html(folder: Path, block: Block) -> str:
 
 
 def table_html(table: Table) -> str:
-    header = "".join(f"<th>{inline(cell)}</th>" for cell in table.header)
-    rows = "".join("<tr>" + "".join(f"<td>{inline(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    header = cells_html("th", table.header, table.left)
+    rows = "".join(f"<tr>{cells_html('td', row, table.left)}</tr>" for row in table.rows)
     note = f'<p class="note">{inline(table.note)}</p>' if table.note else ""
     return (
         f"<h3>{inline(table.title)}</h3>"
         f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>{note}'
     )
+
+
+def cells_html(tag: str, cells: Sequence[str], left: int) -> str:
+    opened = [f'<{tag} class="words">' if i < left else f"<{tag}>" for i in range(len(cells))]
+    return "".join(f"{start}{inline(cell)}</{tag}>" for start, cell in zip(opened, cells, strict=True))
 
 
 def inline(text: str) -> str:

@@ -15,9 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 
+from .objective import Array
 from .results import Record
 
 BUDGET_FACTOR = 200
@@ -68,7 +70,8 @@ class Score:
 def shipped_targets() -> Mapping[str, list[float]]:
     """`"f,d"` → targets, computed once with cocopp's RunlengthBasedTargetValues from its best2009 data."""
     text = resources.files(__package__).joinpath("data/targets.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    targets: dict[str, list[float]] = json.loads(text)
+    return targets
 
 
 @cache
@@ -85,7 +88,7 @@ def cocopp_targets(function: int, dim: int) -> list[float]:
 
 
 @cache
-def _cocopp_target_values():  # type: ignore[no-untyped-def]
+def _cocopp_target_values() -> Any:
     try:
         from cocopp import pproc, testbedsettings
     except ImportError as error:
@@ -110,11 +113,11 @@ def runtimes_of(record: Record) -> Runtimes:
     return Runtimes(record["algorithm"], record["f"], record["i"], record["d"], reached)
 
 
-def budgets(dim: int, count: int = 100) -> np.ndarray:
+def budgets(dim: int, count: int = 100) -> Array:
     return np.geomspace(dim, BUDGET_FACTOR * dim, count)
 
 
-def ecdf(runtimes: Sequence[Runtimes], at: np.ndarray) -> np.ndarray:
+def ecdf(runtimes: Sequence[Runtimes], at: Array) -> Array:
     """The share of (instance, target) pairs reached within each of the budgets."""
     pooled = np.sort(np.concatenate([r.evaluations for r in runtimes]))
     return np.searchsorted(pooled, at, side="right") / pooled.size

@@ -17,15 +17,18 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    left: int = 1  # columns of words, the rest of numbers
 
     def markdown(self) -> str:
         widths = [max(len(row[i]) for row in (self.header, *self.rows)) for i in range(len(self.header))]
 
         def line(cells: Sequence[str]) -> str:
-            padded = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
+            placed = enumerate(zip(cells, widths, strict=True))
+            padded = [c.ljust(w) if i < self.left else c.rjust(w) for i, (c, w) in placed]
             return "| " + " | ".join(padded) + " |"
 
-        rule = "|" + "|".join(("-" * (w + 2)) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|"
+        rules = ["-" * (w + 2) if i < self.left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
+        rule = "|" + "|".join(rules) + "|"
         lines = [f"### {self.title}", "", line(self.header), rule, *map(line, self.rows)]
         return "\n".join(lines + (["", self.note] if self.note else []))
 

@@ -14,9 +14,9 @@ from .algorithms import Algorithm
 from .coco import failures
 from .functions import PAPER
 from .problems import SHIFT, SyntheticProblem
+from .ranksum import SIGNIFICANCE, mark
 from .results import Record
 from .runner import Run
-from .ranksum import SIGNIFICANCE, mark
 from .summary import Block, Figure, Table
 
 BUDGET = 150
@@ -27,7 +27,12 @@ Runs = Mapping[str, Sequence[Record]]  # algorithm → its runs on one function
 
 
 def plan(
-    algorithms: Sequence[Algorithm], functions: Sequence[str], runs: int, budget: int, seed: int, shifted: Sequence[bool]
+    algorithms: Sequence[Algorithm],
+    functions: Sequence[str],
+    runs: int,
+    budget: int,
+    seed: int,
+    shifted: Sequence[bool],
 ) -> list[Run]:
     return [
         Run(algorithm, SyntheticProblem(function, run, shift), budget, seed)
@@ -74,7 +79,7 @@ def draw_regret(
     panels = {
         function: {
             name: [
-                figures.log_regret(r["trace"], r["budget"], floor)
+                figures.log_regret(r["trace"], r["budget"], floor_of(function, floor))
                 if logarithmic
                 else figures.best_so_far(r["trace"], r["budget"])
                 for r in runs
@@ -156,7 +161,11 @@ def log_table(title: str, chosen: Mapping[str, Runs], floor: float) -> Table:
     """Mean and worst of the logarithm of the final regret, best algorithm first."""
     names = list(dict.fromkeys(name for algorithms in chosen.values() for name in algorithms))
     logs = {
-        name: {f: np.log10(np.maximum([final(r) for r in runs[name]], floor)) for f, runs in chosen.items() if name in runs}
+        name: {
+            f: np.log10(np.maximum([final(r) for r in runs[name]], floor_of(f, floor)))
+            for f, runs in chosen.items()
+            if name in runs
+        }
         for name in names
     }
     order = sorted(names, key=lambda name: float(np.mean([values.mean() for values in logs[name].values()])))
@@ -164,4 +173,15 @@ def log_table(title: str, chosen: Mapping[str, Runs], floor: float) -> Table:
         [name, *(f"{v[f].mean():.1f} ({v[f].max():.1f})" if f in v else "–" for f in chosen)]
         for name, v in ((name, logs[name]) for name in order)
     ]
-    return Table(title, ["algorithm", *chosen], rows, f"Regrets below {floor:g} count as {floor:g}.")
+    floors = {f: floor_of(f, floor) for f in chosen}
+    rounded = [
+        f"below {value:.1g} on {f}, by the rounding of its values" for f, value in floors.items() if value > floor
+    ]
+    note = "; ".join([f"Regrets below {floor:g} count as that", *rounded]) + "."
+    return Table(title, ["algorithm", *chosen], rows, note)
+
+
+def floor_of(function: str, floor: float) -> float:
+    """The least regret shown: no finer than the values of the function near their minimum."""
+    minimum = PAPER[function].minimum if function in PAPER else 0.0
+    return max(floor, float(np.finfo(float).eps) * abs(minimum))

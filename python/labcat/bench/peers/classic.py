@@ -87,5 +87,7 @@ PEERS = (
     Peer("lq-cma", "lq-CMA-ES", lq_cma_es, ("cma",), ("cma",), SETTINGS, takes_start=True),
     Peer("newuoa", "NEWUOA", newuoa, ("nlopt",), ("nlopt",), SETTINGS + ", 2d+1 initial points", takes_start=True),
     Peer("bobyqa", "BOBYQA", bobyqa, ("nlopt",), ("nlopt",), SETTINGS + ", 2d+1 initial points", takes_start=True),
-    Peer("cobyqa", "COBYQA", cobyqa, ("scipy>=1.14",), ("scipy",), SETTINGS + ", 2d+1 initial points", takes_start=True),
+    Peer(
+        "cobyqa", "COBYQA", cobyqa, ("scipy>=1.14",), ("scipy",), SETTINGS + ", 2d+1 initial points", takes_start=True
+    ),
 )

@@ -1,0 +1,117 @@
+"""Problems: the paper's functions, COCO's suites, the budget."""
+
+import math
+
+import cocoex
+import numpy as np
+import pytest
+from labcat.bench.functions import PAPER
+from labcat.bench.objective import BudgetSpent, Objective, ObjectiveError
+from labcat.bench.problems import (
+    REFUSED_SUITES,
+    CocoProblem,
+    SyntheticProblem,
+    UnknownProblem,
+    coco_minimum,
+    coco_problems,
+)
+
+
+@pytest.mark.parametrize("function", PAPER.values(), ids=lambda f: f.name)
+def test_minimisers_give_the_minimum_and_nothing_lies_below(function):
+    for point in function.minimisers:
+        assert function.value(point) == pytest.approx(function.minimum, abs=1e-12)
+        assert all(low <= v <= high for v, (low, high) in zip(point, function.bounds, strict=True))
+    low, high = np.array(function.bounds).T
+    points = np.random.default_rng(0).uniform(low, high, (2000, 2))
+    assert min(map(function.value, points)) >= function.minimum
+
+
+def test_branin_is_known_to_full_precision():
+    assert PAPER["branin"].minimum == pytest.approx(0.39788735772973834, abs=1e-16)  # 10 / (8 π)
+
+
+@pytest.mark.parametrize("function", PAPER.values(), ids=lambda f: f.name)
+def test_a_shifted_optimum_stays_inside_and_differs_by_run(function):
+    low, high = np.array(function.bounds).T
+    values = set()
+    for run in range(5):
+        with SyntheticProblem(function.name, run, shifted=True).open(10_000) as objective:
+            values.add(objective(low))
+            grid = np.random.default_rng(run).uniform(low, high, (3000, 2))
+            least = min(map(objective, grid))
+            with SyntheticProblem(function.name, run).open(10_000) as plain:
+                typical = np.median([plain(x) for x in grid])
+            assert function.minimum <= least < function.minimum + 0.05 * (typical - function.minimum)
+    assert len(values) == 5
+
+
+@pytest.mark.parametrize("suite", REFUSED_SUITES)
+def test_suites_the_core_cannot_do_are_refused(suite):
+    with pytest.raises(UnknownProblem, match="cannot be run yet.*LABCAT.*Allowed: bbob"):
+        coco_problems(suite, [5], [1], [1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing", [2], [1], [1]), "unknown suite 'nothing'"),
+        (("bbob", [4], [1], [1]), "dimension 4 .* Allowed: 2, 3, 5, 10, 20, 40"),
+        (("bbob", [2], [25], [1]), "function 25 .* Allowed: 1-24"),
+        (("bbob", [2], [1], [0]), "instance 0"),
+    ],
+)
+def test_unknown_problems_are_named(arguments, message):
+    with pytest.raises(UnknownProblem, match=message):
+        coco_problems(*arguments)
+
+
+@pytest.mark.parametrize("suite", ["bbob", "bbob-boxed"])
+def test_the_twin_knows_the_minimum(suite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # COCO writes the best parameter into the working directory
+    for function in range(1, 25):
+        problem = cocoex.Suite(suite, "instances: 3", "dimensions: 2").get_problem_by_function_dimension_instance(
+            function, 2, 3
+        )
+        problem._best_parameter("print")
+        best = np.loadtxt("._bbob_problem_best_parameter.txt")
+        assert problem(best) == pytest.approx(coco_minimum(function, 2, 3), abs=1e-9)
+
+
+def test_opening_a_problem_evaluates_nothing():
+    with CocoProblem("bbob", 5, 1, 2).open(10) as objective:
+        assert objective.evaluations == 0
+        assert objective._fun.evaluations == 0
+        objective([0.0, 0.0])
+        assert objective._fun.evaluations == 1
+
+
+def test_largescale_says_what_it_costs():
+    with pytest.warns(UserWarning, match="cube"):
+        (problem,) = coco_problems("bbob-largescale", [40], [1], [1])
+    with problem.open(3) as objective:
+        assert objective.dim == 40
+        assert objective(np.zeros(40)) > objective.f_opt
+
+
+def test_the_budget_is_a_wall():
+    objective = Objective(lambda x: float(x[0]), [0], [1], budget=2)
+    objective([0.5]), objective([0.75])
+    with pytest.raises(BudgetSpent):
+        objective([0.25])
+    assert (objective.evaluations, objective.best, objective.remaining) == (2, 0.5, 0)
+
+
+def test_improvements_are_recorded_and_nothing_else():
+    values = iter([3.0, math.nan, 5.0, 2.0, math.inf, 1.0 - 1e-16])
+    objective = Objective(lambda x: next(values), [0], [1], budget=6, f_opt=1.0)
+    for _ in range(6):
+        objective([0.5])
+    assert objective.trace == [(1, 2.0), (4, 1.0), (6, 0.0)]
+
+
+def test_an_objective_that_raises_says_so():
+    objective = Objective(lambda x: 1 / 0, [0], [1], budget=2)
+    with pytest.raises(ObjectiveError, match="ZeroDivisionError") as caught:
+        objective([0.5])
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
