@@ -111,6 +111,17 @@ fn stall_ratio(d: usize) -> f64 {
     least(|r| r.1) / least(|r| r.0)
 }
 
+/// Time to remove a row from a factor over the time to factor anew, the quickest of many.
+fn removal_ratio(n: usize) -> f64 {
+    let mut yardstick = Yardstick::new(n, 1);
+    let (mut factor, mut remove) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..200 {
+        factor = factor.min(timed(|| _ = black_box(yardstick.cholesky())));
+        remove = remove.min(timed(|| _ = black_box(yardstick.remove())));
+    }
+    remove / factor
+}
+
 fn main() {
     let smoke = std::env::args().any(|a| a == "--smoke");
     let sizes: &[(usize, usize, usize)] = if smoke {
@@ -125,5 +136,7 @@ fn main() {
         let (default, default_us) = step_ratio(Preset::Default, d, rounds, inner);
         println!("| {d} | {} | {paper:.2} | {default:.2} | {paper_us:.0} | {default_us:.0} |", 7 * d);
     }
-    println!("\nsteps 1900–2000 over steps 400–500, stalled, d = 2: {:.2}", stall_ratio(2));
+    let removals = [14, 35, 70, 140].map(|n| format!("n = {n}: {:.2}", removal_ratio(n)));
+    println!("\nremoving a row over factoring anew: {}", removals.join(", "));
+    println!("steps 1900–2000 over steps 400–500, stalled, d = 2: {:.2}", stall_ratio(2));
 }

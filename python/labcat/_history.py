@@ -97,7 +97,7 @@ class History:
     True
     """
 
-    __slots__ = ("best", "failed", "id", "names", "run", "value", "x")
+    __slots__ = ("best", "failed", "id", "names", "run", "trust_region", "value", "x")
 
     id: npt.NDArray[np.int64]
     """Ids of the trials, shape (n,)."""
@@ -113,6 +113,10 @@ class History:
     """The best value so far; NaN before the first success."""
     names: list[str]
     """Names of the parameters."""
+    trust_region: list[TrustRegion | None]
+    """The region in which each point was searched for; None for points of an initial design. Kept
+    by `minimize` and `maximize`, for two parameters only, and for evaluations since the start or
+    resumption; else None throughout."""
 
     def __init__(
         self,
@@ -128,6 +132,7 @@ class History:
         self.run = np.array(runs, dtype=np.int64)
         self.best = (np.fmax if maximize else np.fmin).accumulate(self.value)
         self.names = names
+        self.trust_region = [None] * len(ids)
 
     def __len__(self) -> int:
         return len(self.id)

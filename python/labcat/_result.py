@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy.typing as npt
 
 from ._history import History, Restart
 from ._optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class _PlainResult(dict[str, Any]):
@@ -77,6 +81,12 @@ class OptimizeResult(_Base):
         """Every evaluation, as arrays."""
         optimizer: Optimizer
         """The optimiser in its final state."""
+
+    def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
+        """Draws the run, see `labcat.plots.overview`."""
+        from .plots import overview
+
+        return overview(self, fun)
 
 
 STATUS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _checkpoint
 from ._errors import BudgetOutstanding, Stopped
-from ._history import Trial
+from ._history import Trial, TrustRegion
 from ._objective import Failure, Outcome
 from ._optimizer import Optimizer
 from ._progress import Progress
@@ -50,6 +50,7 @@ class Run:
         self._left_over = optimizer.pending
         self._running = 0
         self._saved = True
+        self._regions: dict[int, TrustRegion | None] = {}  # for pictures, by the trial's id
 
     def result(self) -> OptimizeResult:
         """Runs to the end. An exception carries the result so far as `labcat_result`."""
@@ -93,9 +94,12 @@ class Run:
         if self._left_over:
             return self._left_over.pop(0)
         try:
-            return self._optimizer.ask()
+            trial = self._optimizer.ask()
         except (BudgetOutstanding, Stopped):
             return None
+        if len(trial.x) == 2:
+            self._regions[trial.id] = self._optimizer.trust_region
+        return trial
 
     def _collect(self) -> None:
         """Waits for results and tells them all, then raises what the first bad one asks for."""
@@ -151,7 +155,12 @@ class Run:
             self._save()
 
     def _ended(self, reason: str) -> OptimizeResult:
-        return final(self._optimizer, reason, self._message(reason))
+        return self._final(reason, self._message(reason))
+
+    def _final(self, ending: str, message: str) -> OptimizeResult:
+        result = final(self._optimizer, ending, message)
+        result.history.trust_region = list(map(self._regions.get, result.history.id.tolist()))
+        return result
 
     def _message(self, reason: str) -> str:
         config = self._optimizer.config
@@ -172,9 +181,9 @@ class Run:
 
     def _broken_off(self, exception: BaseException) -> OptimizeResult:
         if isinstance(exception, KeyboardInterrupt):
-            return final(self._optimizer, "interrupted", "the run was interrupted")
+            return self._final("interrupted", "the run was interrupted")
         what = f"{type(exception).__name__}: {exception}"
-        return final(self._optimizer, "error", f"the run ended with {what}")
+        return self._final("error", f"the run ended with {what}")
 
 
 class _StoppedByCallback(Exception):

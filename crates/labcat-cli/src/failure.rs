@@ -38,6 +38,11 @@ impl Failure {
         Failure::usage(lines.join("\nerror: "))
     }
 
+    /// Whether something went wrong, other than that the user wished to stop.
+    pub(crate) fn is_error(&self) -> bool {
+        self.status == RUN || self.status == USAGE
+    }
+
     /// Ended by a signal (status 130).
     pub(crate) fn interrupted(message: impl Into<String>) -> Failure {
         Failure { status: INTERRUPTED, message: message.into() }

@@ -1,5 +1,6 @@
-//! Numbers, points and dates as text.
+//! Numbers, points and dates as text, and lines for people.
 
+use std::io::{Write, stderr};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The shortest decimal that reads back as the same number; an exponent where plain digits would be long.
@@ -42,6 +43,11 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
         1 => format!("1 {noun}"),
         _ => format!("{n} {noun}s"),
     }
+}
+
+/// A line on standard error. Nobody may be reading it, which must not end a run.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
 }
 
 /// `2025-03-09 14:05 UTC`.

@@ -28,7 +28,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("error: {failure}");
+                let heading = if failure.is_error() { "error: " } else { "" };
+                format::complain(&format!("{heading}{failure}"));
             }
             ExitCode::from(failure.status)
         }

@@ -95,6 +95,7 @@ impl Session {
 
     /// The result of a suggestion.
     pub(crate) fn tell(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
+        let result = storable(result);
         let told = match result.value {
             Some(value) => self.optimizer.tell(id, value),
             None => self.optimizer.fail(id),
@@ -106,6 +107,7 @@ impl Session {
 
     /// A point that was never asked for, with its result.
     pub(crate) fn tell_point(&mut self, x: &[f64], result: Record) -> Result<TrialId, Failure> {
+        let result = storable(result);
         let told = match result.value {
             Some(value) => self.optimizer.tell_point(x, value),
             None => self.optimizer.fail_point(x),
@@ -136,6 +138,7 @@ impl Session {
 
     /// Replaces a told value; gives the one it had.
     pub(crate) fn correct(&mut self, id: TrialId, value: f64) -> Result<Option<f64>, Failure> {
+        let value = value + 0.0;
         let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
         let was = told.and_then(|evaluation| evaluation.outcome.value());
         self.optimizer.revise(id, value).map_err(|error| self.refused(error))?;
@@ -179,6 +182,11 @@ impl Session {
         };
         Failure::usage(format!("{error} ({outstanding})"))
     }
+}
+
+/// SQLite has no negative zero: the optimizer must not see one either, or it would differ from one that was resumed.
+fn storable(result: Record) -> Record {
+    Record { value: result.value.map(|value| value + 0.0), ..result }
 }
 
 /// An edited study that is another one.

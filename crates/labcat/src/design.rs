@@ -29,3 +29,7 @@ pub(crate) fn farthest_point<'a>(rng: &mut Rng, d: usize, taken: impl Iterator<I
     }
     best.1
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

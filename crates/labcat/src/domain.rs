@@ -211,7 +211,7 @@ impl Domain {
     }
 
     /// [−1, 1]^d → user values, inside the bounds whatever the rounding.
-    pub(crate) fn from_unit(&self, u: &[f64], x: &mut [f64]) {
+    pub(crate) fn to_user(&self, u: &[f64], x: &mut [f64]) {
         for (((p, &(middle, half)), &u), x) in self.parameters.iter().zip(&self.spans).zip(u).zip(x) {
             let t = middle + half * u;
             let value = match p.scale {
@@ -239,3 +239,7 @@ impl Domain {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -150,3 +150,7 @@ impl LengthScales {
 fn log_prior(ln_ell: &[f64], prior_sigma: Option<f64>) -> f64 {
     prior_sigma.map_or(0.0, |sigma| -0.5 * linalg::dot(ln_ell, ln_ell) / (sigma * sigma))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -75,3 +75,8 @@ pub use optimizer::report::{Observer, Origin, Restart, RestartCause, StepReport,
 #[cfg(feature = "serde")]
 pub use optimizer::state::StateError;
 pub use optimizer::{AskError, Optimizer, Prediction, Region, Suggestion, TellError};
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

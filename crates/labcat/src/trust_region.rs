@@ -29,3 +29,7 @@ impl TrustRegion {
         out.sort_unstable();
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,5 +1,6 @@
 //! A snapshot and the evaluations kept elsewhere are the whole state.
 #![allow(clippy::unwrap_used)]
+#![cfg(feature = "serde")]
 
 use labcat::{Config, Domain, Optimizer, Preset, StateError};
 

@@ -12,6 +12,7 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("large", large()),
         ("awkward", awkward()),
         ("single", single()),
+        ("narrow", narrow()),
     ]
 }
 
@@ -88,6 +89,31 @@ pub(crate) fn single() -> ReportData {
     let search =
         Search { parameters, direction: "maximize", count: 1, failing: 0.0, value: &|x| x[0].to_radians().sin() };
     ReportData { name: "lab bench".into(), budget: None, ..search.run(5) }
+}
+
+/// Two parameters, one on a log scale, in a box as narrow as rounding, of which one corner lies where no logarithm is.
+pub(crate) fn narrow() -> ReportData {
+    let parameters = vec![linear("gap", 0.0, 4.0), log("load", 1e-3, 1e3)];
+    let search = Search {
+        parameters,
+        direction: "minimize",
+        count: 30,
+        failing: 0.0,
+        value: &|x| (x[0] - 1.0).powi(2) + x[1].ln().powi(2),
+    };
+    let mut data = search.run(11);
+    for region in &mut data.trust_regions {
+        let [gap, load] = [region.centre[0], region.centre[1]];
+        region.half_widths = vec![1e-12, 2e-12];
+        region.corners = Some(
+            [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
+                .map(|[s, t]| [gap + s * 2e-12, load * (1.0 + t * 4e-12)]),
+        );
+    }
+    if let Some([.., corner]) = data.trust_regions.last_mut().and_then(|region| region.corners.as_mut()) {
+        corner[1] = -1.0;
+    }
+    ReportData { name: "narrow".into(), ..data }
 }
 
 fn linear(name: &str, low: f64, high: f64) -> Parameter {

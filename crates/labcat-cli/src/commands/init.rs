@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 use super::export::write_file;
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{count, number};
+use crate::format::{complain, count, number};
 use crate::journal::Journal;
 use crate::paths::Paths;
 use crate::run::evaluate::{Evaluator, program};
@@ -137,7 +137,7 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
     let file = paths.study_file()?.ok_or_else(|| paths.no_such_study())?;
     let study = Study::load(file)?;
     for warning in &study.warnings {
-        eprintln!("warning: {}", failure::at(file, warning));
+        complain(&format!("warning: {}", failure::at(file, warning)));
     }
     if let Some(objective) = &study.objective {
         check_program(objective, file)?;

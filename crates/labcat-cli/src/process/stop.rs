@@ -1,5 +1,6 @@
 //! The user's wish to stop, by Ctrl-C or a termination signal.
 
+use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,11 +14,14 @@ use signal_hook::iterator::Signals;
 pub(crate) struct Stop(Arc<AtomicUsize>);
 
 impl Stop {
-    /// Counts SIGINT, SIGTERM and SIGHUP from now on, and calls `notify` for each.
+    /// Counts SIGINT, SIGTERM and SIGHUP from now on, and calls `notify` for each. One that was ignored when the
+    /// program started (`nohup`, a script's background job) stays ignored.
     pub(crate) fn on_signals(notify: impl Fn() + Send + 'static) -> io::Result<Stop> {
         let stop = Stop::default();
         let counter = stop.clone();
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let ignored = ignored_signals();
+        let mut signals =
+            Signals::new([SIGINT, SIGTERM, SIGHUP].iter().filter(|signal| ignored & mask(**signal) == 0))?;
         thread::spawn(move || {
             for _ in &mut signals {
                 counter.request();
@@ -41,6 +45,18 @@ impl Stop {
     pub(crate) fn at_once(&self) -> bool {
         self.0.load(Ordering::SeqCst) > 1
     }
+}
+
+/// The bit of a signal in the masks of the kernel.
+fn mask(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// The signals that this process ignores, where the kernel tells (Linux).
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Makes a write beyond the file-size limit an error instead of the end of the process.

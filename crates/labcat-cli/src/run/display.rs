@@ -7,7 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use labcat::{Restart, TrialId};
 use serde_json::{Value, json};
 
-use crate::format::{brief, count, number, point};
+use crate::failure::Failure;
+use crate::format::{brief, complain, count, number, point};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -15,11 +16,22 @@ use crate::study::{Study, duration};
 
 /// Something that happened, after it has become durable.
 pub(super) enum Event<'a> {
-    Begin { pending: usize, workers: usize },
-    Suggested { id: TrialId, x: &'a [f64] },
+    Begin {
+        pending: usize,
+        workers: usize,
+    },
+    Suggested {
+        id: TrialId,
+        x: &'a [f64],
+    },
     Evaluated(&'a Told),
     Restarted(&'a Restart),
-    End { reason: &'a str, paths: &'a Paths },
+    End {
+        reason: &'a str,
+        paths: &'a Paths,
+    },
+    /// The run failed or was interrupted; people read the failure itself.
+    Broken(&'a Failure),
 }
 
 /// An evaluation that was told.
@@ -73,14 +85,13 @@ impl Display {
             }
             Manner::Lines => {
                 if let Some(line) = self.line(event, session) {
-                    eprintln!("{line}");
+                    complain(&line);
                 }
             }
             Manner::Live(bar) => {
-                if !matches!(event, Event::Evaluated(told) if told.record.value.is_some()) {
-                    if let Some(line) = self.line(event, session) {
-                        bar.println(line);
-                    }
+                let succeeded = matches!(event, Event::Evaluated(told) if told.record.value.is_some());
+                if let Some(line) = self.line(event, session).filter(|_| !succeeded) {
+                    bar.println(line);
                 }
             }
         }
@@ -93,7 +104,7 @@ impl Display {
     pub(super) fn note(&self, text: &str) {
         match &self.manner {
             Manner::Live(bar) => bar.println(text),
-            Manner::Lines | Manner::Json => eprintln!("{text}"),
+            Manner::Lines | Manner::Json => complain(text),
         }
     }
 
@@ -133,7 +144,7 @@ impl Display {
         let names = session.identity.names();
         Some(match event {
             Event::Begin { pending, workers } => self.beginning(*pending, *workers, session),
-            Event::Suggested { .. } | Event::End { .. } => return None,
+            Event::Suggested { .. } | Event::End { .. } | Event::Broken(_) => return None,
             Event::Evaluated(Told { id, x, record, improved }) => match record.value {
                 Some(value) => {
                     let mark = if *improved { "  best so far" } else { "" };
@@ -201,13 +212,23 @@ impl Display {
             Event::Restarted(restart) => json!({
                 "event": "restart", "at_evaluation": restart.at_evaluation, "cause": restart.cause,
             }),
-            Event::End { reason, .. } => json!({
-                "event": "end", "stop": reason, "evaluations": optimizer.n_evaluations(), "failures": self.failures,
-                "restarts": optimizer.restarts().len(), "seconds": self.began.elapsed().as_secs_f64(),
-                "value": optimizer.best().and_then(|best| best.outcome.value()),
-                "x": optimizer.best().map(|best| session.by_name(&best.x)),
-            }),
+            Event::End { reason, .. } => self.end(reason, None, session),
+            Event::Broken(failure) => {
+                let reason = if failure.is_error() { "error" } else { "interrupted" };
+                self.end(reason, Some(&failure.message), session)
+            }
         }
+    }
+
+    fn end(&self, reason: &str, message: Option<&str>, session: &Session) -> Value {
+        let optimizer = &session.optimizer;
+        json!({
+            "event": "end", "stop": reason, "message": message, "evaluations": optimizer.n_evaluations(),
+            "failures": self.failures, "restarts": optimizer.restarts().len(),
+            "seconds": self.began.elapsed().as_secs_f64(),
+            "value": optimizer.best().and_then(|best| best.outcome.value()),
+            "x": optimizer.best().map(|best| session.by_name(&best.x)),
+        })
     }
 }
 

@@ -54,10 +54,10 @@ impl Evaluator {
         let values = texts(x);
         let path =
             |template: &crate::study::template::Template| self.objective.directory.join(template.fill(id, &values));
-        if let Some(file) = self.objective.parameters_file.as_ref().map(path) {
-            if let Err(error) = self.write_parameters(&file, x) {
-                return Evaluated::Impossible(format!("cannot write parameters_file {}: {error}", file.display()));
-            }
+        if let Some(file) = self.objective.parameters_file.as_ref().map(path)
+            && let Err(error) = self.write_parameters(&file, x)
+        {
+            return Evaluated::Impossible(format!("cannot write parameters_file {}: {error}", file.display()));
         }
         let value_file = self.objective.value_file.as_ref().map(path);
         if let Some(file) = &value_file {

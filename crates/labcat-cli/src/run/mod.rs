@@ -16,6 +16,7 @@ use labcat::{AskError, Suggestion, TrialId};
 
 use crate::cli;
 use crate::failure::{self, Failure};
+use crate::format::complain;
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &cli::Run) -> Result<(), Failure> {
         )));
     };
     for warning in &study.warnings {
-        eprintln!("warning: {}", failure::at(&paths.study, warning));
+        complain(&format!("warning: {}", failure::at(&paths.study, warning)));
     }
     let on_failure = objective.on_failure;
     let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &cli::Run) -> Result<(), Failure> {
         stopped: None,
         restarts_shown: 0,
     };
-    run.to_the_end(&receiver, &paths)
+    run.finish(&receiver, &paths)
 }
 
 /// A run on its way.
@@ -104,7 +105,7 @@ struct Run {
 }
 
 impl Run {
-    fn to_the_end(mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
+    fn finish(mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
         self.restarts_shown = self.session.optimizer.restarts().len();
         self.display.show(&Event::Begin { pending: self.queue.len(), workers: self.workers }, &self.session);
         let outcome = self.evaluations(messages);
@@ -112,19 +113,14 @@ impl Run {
             self.end_commands(messages);
         }
         self.display.close();
-        outcome?;
-        if let Some(why) = self.halt {
-            let again = format!(
-                "the study is intact: mend the command, then run it again to resume ({})",
-                paths.study.display()
-            );
-            return Err(Failure::run(format!("{why}\n{again}")));
-        }
-        if self.stop.requested() {
-            return Err(Failure::interrupted(format!(
-                "interrupted; `labcat run {}` resumes the study",
-                paths.study.display()
-            )));
+        let broken = match (outcome, &self.halt) {
+            (Err(failure), _) => Some(failure),
+            (Ok(()), Some(why)) => Some(halted(why, paths)),
+            (Ok(()), None) => self.stop.requested().then(|| interrupted(paths)),
+        };
+        if let Some(failure) = broken {
+            self.display.show(&Event::Broken(&failure), &self.session);
+            return Err(failure);
         }
         let reason = self.stopped.unwrap_or_else(|| "budget".to_owned());
         self.display.show(&Event::End { reason: &reason, paths }, &self.session);
@@ -149,13 +145,13 @@ impl Run {
             if self.running.is_empty() {
                 return Ok(());
             }
+            self.display.tick(&self.session, self.running.len());
             match messages.recv_timeout(TICK) {
                 Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated)?,
                 Ok(Message::Signal) if !self.stop.at_once() => self.display.note("ending the running evaluations …"),
                 Ok(Message::Signal) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            self.display.tick(&self.session, self.running.len());
         }
     }
 
@@ -248,4 +244,15 @@ impl Run {
             }
         }
     }
+}
+
+fn halted(why: &str, paths: &Paths) -> Failure {
+    Failure::run(format!(
+        "{why}\nthe study is intact: mend the command, then `labcat run {}` resumes it",
+        paths.study.display()
+    ))
+}
+
+fn interrupted(paths: &Paths) -> Failure {
+    Failure::interrupted(format!("interrupted; `labcat run {}` resumes the study", paths.study.display()))
 }

@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         Ok(document) => document,
         Err(error) => {
             reader.problem(&error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()));
-            return Err(reader.problems);
+            return Err(reader.into_problems());
         }
     };
     let root = Table { heading: "the study".into(), entries: document.get_ref(), span: 0..0 };
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     };
     let start = start(&mut reader, &parameters);
     let domain = domain(&mut reader, parameters);
-    let (Some(domain), true) = (domain, reader.problems.is_empty()) else { return Err(reader.problems) };
+    let (Some(domain), true) = (domain, reader.problems() == 0) else { return Err(reader.into_problems()) };
     let mut config = general.config;
     let default_budget = !is_limited(&config, general.time_limit);
     if default_budget {
@@ -52,7 +52,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     if let Err(error) = Optimizer::new(domain.clone(), config.clone()) {
         let span = switch_span(&root, &error);
         reader.problem(&span, error.to_string());
-        return Err(reader.problems);
+        return Err(reader.into_problems());
     }
 
     let warnings = objective.as_ref().map_or_else(Vec::new, |objective| unused(objective, &names));
@@ -311,8 +311,8 @@ fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<f64>> {
 
 fn domain(reader: &mut Reader<'_>, parameters: Vec<Read>) -> Option<Domain> {
     let span = parameters.first().map_or(0..0, |p| p.span.clone());
-    if parameters.is_empty() || !reader.problems.is_empty() {
-        if reader.problems.is_empty() {
+    if parameters.is_empty() || reader.problems() > 0 {
+        if reader.problems() == 0 {
             reader.problem(&span, "a study needs at least one [[parameter]]".to_owned());
         }
         return None;
@@ -394,10 +394,10 @@ fn command(
         reader.problem(&entry.span(), format!("`command` names no program: write command = {COMMAND_EXAMPLE}"));
         return None;
     }
-    let before = reader.problems.len();
+    let before = reader.problems();
     let templates: Vec<Template> = parts.iter().filter_map(|part| template(reader, part, names)).collect();
     let line = reader.line_of(&entry.span());
-    (reader.problems.len() == before).then_some((templates, line))
+    (reader.problems() == before).then_some((templates, line))
 }
 
 fn template(reader: &mut Reader<'_>, text: &Spanned<String>, names: &[String]) -> Option<Template> {

@@ -25,7 +25,7 @@ impl fmt::Display for Problem {
 /// The file's text and the problems found so far.
 pub(crate) struct Reader<'t> {
     text: &'t str,
-    pub(crate) problems: Vec<Problem>,
+    problems: Vec<Problem>,
 }
 
 /// A table of the file: how it is headed, its entries and where it begins.
@@ -42,6 +42,17 @@ type Entry<'a, 't> = &'a Spanned<DeValue<'t>>;
 impl<'t> Reader<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         Reader { text, problems: Vec::new() }
+    }
+
+    /// How many problems there are.
+    pub(crate) fn problems(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// The problems, from the top of the file to its end.
+    pub(crate) fn into_problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|problem| problem.line);
+        self.problems
     }
 
     /// The line (counted from 1) on which a span begins.

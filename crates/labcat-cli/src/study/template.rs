@@ -81,10 +81,11 @@ pub(crate) fn placeholders(text: &str) -> Vec<String> {
     let without_escapes = text.replace("{{", "").replace("}}", "");
     let mut names: Vec<String> = Vec::new();
     for after in without_escapes.split('{').skip(1) {
-        if let Some((name, _)) = after.split_once('}') {
-            if name != ID && !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
+        if let Some((name, _)) = after.split_once('}')
+            && name != ID
+            && !names.iter().any(|known| known == name)
+        {
+            names.push(name.to_owned());
         }
     }
     names

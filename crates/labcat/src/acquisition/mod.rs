@@ -32,8 +32,9 @@ impl Acquisition for ExpectedImprovement {
 #[derive(Clone, Copy, Debug)]
 pub struct LogExpectedImprovement;
 
-/// Below this z the tail of the normal distribution is expanded in 1/z².
-const FAR_TAIL: f64 = -12.0;
+/// Below this z the tail of the normal distribution is expanded in 1/z²: there the first term left out and the cancellation in
+/// z Φ(z) + φ(z) are equally small, 10⁻¹¹ of h.
+const FAR_TAIL: f64 = -30.0;
 
 impl LogExpectedImprovement {
     /// ln h(z) and (Φ/h, φ/h) for h(z) = z Φ(z) + φ(z).
@@ -103,3 +104,7 @@ impl AcquisitionKind {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

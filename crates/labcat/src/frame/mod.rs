@@ -140,3 +140,7 @@ impl Frame {
             && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

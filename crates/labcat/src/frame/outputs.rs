@@ -20,7 +20,8 @@ impl Outputs {
             None => y,
             Some(q) => q * math::expm1(y * math::log1p(1.0 / q)),
         };
-        self.minimum + 2.0 * (self.half_range * linear)
+        let half = self.half_range * linear;
+        self.minimum + half + half
     }
 
     /// dy/dy′ at y′: what a small deviation is worth in user units.

@@ -73,6 +73,7 @@ pub(crate) struct Gp {
 impl Gp {
     /// Fits to the inputs prepared with [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not
     /// positive definite.
+    #[allow(clippy::result_large_err)] // the buffers move back instead of being allocated again
     pub(crate) fn fit(prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
         let n = b.x.rows();
         b.residual.clear();
@@ -91,6 +92,7 @@ impl Gp {
     }
 
     /// As [`Gp::fit`], with the nugget raised tenfold until K is positive definite, at most to a hundredth of σ_f².
+    #[allow(clippy::result_large_err)]
     pub(crate) fn fit_with_jitter(
         mut prior: Prior,
         y: &[f64],
@@ -123,7 +125,7 @@ impl Gp {
 
     /// Number of observations, without fantasies.
     pub(crate) fn len(&self) -> usize {
-        self.b.alpha.len()
+        self.b.alpha.len() - self.fantasies
     }
 
     pub(crate) fn fantasies(&self) -> usize {
@@ -169,9 +171,9 @@ impl Gp {
         self.solve_alpha();
     }
 
-    /// Adds a point with a fantasised output: the posterior mean there, which leaves the mean everywhere as it is and
-    /// takes the variance around it away. Gives that mean.
-    pub(crate) fn append_fantasy(&mut self, x: &[f64]) -> f64 {
+    /// Adds a point with a fantasised output: the posterior mean there, but no less than `floor`. The mean leaves the mean
+    /// everywhere as it is and takes the variance around it away. Gives the output.
+    pub(crate) fn append_fantasy(&mut self, x: &[f64], floor: f64) -> f64 {
         let mean = self.mean_at(x);
         let total = self.b.x.rows();
         let b = &mut self.b;
@@ -184,17 +186,24 @@ impl Gp {
         b.factor.append_row(&b.scratch, pivot);
         b.x.append_coordinates(x);
         self.fantasies += 1;
-        mean
+        // α of the grown system: α ← α − w δ/s and δ/s below it, for w = K⁻¹ k, the surprise δ and its variance s.
+        let output = mean.max(floor);
+        let gain = (output - mean) / (pivot * pivot);
+        if gain > 0.0 {
+            linalg::solve_lower_transposed(&b.factor, &mut b.scratch);
+            linalg::axpy(&mut b.alpha, -gain, &b.scratch);
+        }
+        b.alpha.push(gain);
+        output
     }
 
     /// μ(x) alone. (eq:gp_mean_pred)
     fn mean_at(&mut self, x: &[f64]) -> f64 {
-        let n = self.len();
         let b = &mut self.b;
         b.scratch.clear();
         b.scratch.resize(b.x.rows(), 0.0);
         kernel_column(&self.prior, &b.x, x, &mut b.scratch);
-        self.prior.mean + linalg::dot(&b.scratch[..n], &b.alpha)
+        self.prior.mean + linalg::dot(&b.scratch, &b.alpha)
     }
 
     /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
@@ -228,7 +237,7 @@ impl Gp {
 
     /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
     pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
-        let (n, total, d) = (self.len(), self.b.x.rows(), x.len());
+        let (total, d) = (self.b.x.rows(), x.len());
         g.k.clear();
         g.k.resize(total, 0.0);
         g.s.clear();
@@ -238,7 +247,7 @@ impl Gp {
         self.prior.kernel.apply(&mut g.k);
         g.v.clear();
         g.v.extend(g.k.iter().map(|k| self.prior.signal * k));
-        g.mean = self.prior.mean + linalg::dot(&g.v[..n], &self.b.alpha);
+        g.mean = self.prior.mean + linalg::dot(&g.v, &self.b.alpha);
         linalg::solve_lower(&self.b.factor, &mut g.v);
         let variance = self.prior.signal + self.prior.nugget - linalg::dot(&g.v, &g.v);
         g.std = variance.max(self.prior.nugget).sqrt();
@@ -254,9 +263,7 @@ impl Gp {
             let (mut dm, mut dv) = (0.0, 0.0);
             for i in 0..total {
                 let dk = g.k[i] * (x[j] - column[i]);
-                if i < n {
-                    dm += self.b.alpha[i] * dk;
-                }
+                dm += self.b.alpha[i] * dk;
                 dv += g.v[i] * dk;
             }
             g.mean_gradient.push(dm);

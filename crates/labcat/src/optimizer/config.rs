@@ -32,26 +32,33 @@ pub struct Config {
     /// One seed, one stream of suggestions.
     pub seed: u64,
     /// β, half the side of the trust region in length-scales; `None`: the preset's rule.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub beta: Option<f64>,
     /// ρ: as many observations per dimension are kept.
     pub cache_factor: f64,
     /// σ_prior, standard deviation of the prior on ln ℓ; `None`: a uniform prior.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub prior_sigma: Option<f64>,
     /// Whether the frame is rotated to the weighted principal components.
     pub rotation: bool,
     /// Newton or gradient steps on the length-scales per suggestion.
     pub newton_steps: usize,
     /// Evaluations before the model starts; `None`: the preset's rule.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub initial_points: Option<usize>,
     /// Samples of the acquisition function per suggestion; `None`: 10 d.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub candidates: Option<usize>,
     /// Whether a converged local run is followed by another.
     pub restarts: bool,
     /// Stop after this many evaluations.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub budget: Option<usize>,
     /// Stop once a value at least this good was told.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub target: Option<f64>,
     /// A local run ends when the outputs it keeps differ by no more than this.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stated"))]
     pub tolerance: Option<f64>,
     /// σ_n: its square is the nugget on the diagonal of K, on normalised outputs.
     pub noise: f64,
@@ -71,6 +78,12 @@ pub struct Config {
     pub match_axes: bool,
     /// Whether heavy-tailed outputs are warped logarithmically.
     pub warp: bool,
+    /// Whether the trust region widens after successes and narrows after failures, between β and 1.
+    pub adapt_beta: bool,
+    /// Whether every other local run keeps a wide trust region, and a run that cannot reach the best of all runs is given up.
+    pub explore: bool,
+    /// A local run has converged when its outputs differ by no more than this part of the largest of them.
+    pub precision: f64,
 }
 
 impl Config {
@@ -100,6 +113,9 @@ impl Config {
             centre_first: false,
             match_axes: false,
             warp: false,
+            adapt_beta: false,
+            explore: false,
+            precision: 4.0 * f64::EPSILON,
         };
         match preset {
             Preset::Paper => paper,
@@ -110,6 +126,10 @@ impl Config {
                 centre_first: true,
                 match_axes: true,
                 warp: true,
+                adapt_beta: true,
+                explore: true,
+                noise: 1e-4,
+                precision: 1e-11,
                 ..paper
             },
         }
@@ -161,6 +181,9 @@ impl Config {
             "centre_first" => self.centre_first = value.parse().map_err(|_| error())?,
             "match_axes" => self.match_axes = value.parse().map_err(|_| error())?,
             "warp" => self.warp = value.parse().map_err(|_| error())?,
+            "adapt_beta" => self.adapt_beta = value.parse().map_err(|_| error())?,
+            "explore" => self.explore = value.parse().map_err(|_| error())?,
+            "precision" => self.precision = value.parse().map_err(|_| error())?,
             _ => return Err(ConfigError::UnknownSwitch { name: name.into() }),
         }
         Ok(())
@@ -185,6 +208,7 @@ impl Config {
             ("tolerance", self.tolerance.unwrap_or(0.0), self.tolerance.is_none_or(|t| t >= 0.0 && t.is_finite())),
             ("noise", self.noise, self.noise >= 0.0 && self.noise <= 1.0),
             ("signal", self.signal, positive(self.signal)),
+            ("precision", self.precision, self.precision >= 0.0 && self.precision < 1.0),
             ("refine", self.refine as f64, self.refine <= 10_000),
         ];
         for (name, value, ok) in rules {
@@ -200,6 +224,9 @@ impl Config {
             initial_points: self.initial_points_for(d),
             centre_first: self.centre_first,
             warp: self.warp,
+            adapt_beta: self.adapt_beta,
+            explore: self.explore && self.restarts,
+            precision: self.precision,
             rotation: self.rotation.then_some(order),
             kernel: self.kernel,
             signal: self.signal,
@@ -229,6 +256,9 @@ pub(crate) struct Settings {
     pub(crate) initial_points: usize,
     pub(crate) centre_first: bool,
     pub(crate) warp: bool,
+    pub(crate) adapt_beta: bool,
+    pub(crate) explore: bool,
+    pub(crate) precision: f64,
     /// `None`: the frame is never rotated.
     pub(crate) rotation: Option<AxisOrder>,
     pub(crate) kernel: KernelKind,
@@ -250,6 +280,14 @@ impl Default for Config {
     fn default() -> Self {
         Self::new(Preset::Default)
     }
+}
+
+/// A switch that may be `none` must say so: left out, it would silently become it.
+#[cfg(feature = "serde")]
+pub(super) fn stated<'de, T: serde::Deserialize<'de>, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    serde::Deserialize::deserialize(from)
 }
 
 /// `none` or a value.
@@ -324,6 +362,9 @@ pub const SWITCHES: &[Switch] = &[
     switch("centre_first", "evaluate the middle of the box first", "true or false"),
     switch("match_axes", "keep new principal axes next to the old ones they resemble", "true or false"),
     switch("warp", "warp heavy-tailed outputs logarithmically", "true or false"),
+    switch("adapt_beta", "widen the trust region after successes, narrow it after failures", "true or false"),
+    switch("explore", "keep every other local run wide, and give up runs that cannot win", "true or false"),
+    switch("precision", "relative range of outputs at which a local run has converged", "a number from 0 to below 1"),
 ];
 
 /// What is wrong with a configuration.

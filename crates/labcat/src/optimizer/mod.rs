@@ -152,7 +152,7 @@ impl Optimizer {
         let settings = config.check(d)?;
         let mut rng = Rng::new(config.seed);
         let first = settings.centre_first.then(|| vec![0.0; d]);
-        let run = LocalRun::new(0, d, settings.initial_points, first, &mut rng);
+        let run = LocalRun::new(0, d, &settings, first, &mut rng);
         let mut observations = Observations::new(settings.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
@@ -216,7 +216,8 @@ impl Optimizer {
                 self.work.report = StepReport { origin: Origin::Enqueued, restart: cause, ..StepReport::empty() };
                 return Ok(());
             }
-            if !self.run.design.is_empty() || self.successes() < self.settings.initial_points.min(2 + self.domain.dim())
+            if !self.run.design.is_empty()
+                || self.run.members.len() < self.settings.initial_points.min(2 + self.domain.dim())
             {
                 self.design_point();
                 self.work.report = StepReport { origin: Origin::Design, restart: cause, ..StepReport::empty() };
@@ -239,11 +240,6 @@ impl Optimizer {
         }
     }
 
-    /// Successful observations in the cache of the run.
-    fn successes(&self) -> usize {
-        self.run.members.iter().filter(|&&p| self.observations.value(p).is_some()).count()
-    }
-
     /// The next point of the design, or one more that fills the space around everything asked in this run.
     fn design_point(&mut self) {
         const TRIES: usize = 10;
@@ -253,11 +249,11 @@ impl Optimizer {
                 None => {
                     let d = self.domain.dim();
                     let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
-                    let told = self.run.members.iter().map(|&p| self.observations.unit(p));
+                    let told = self.run.members.iter().chain(&self.run.failed).map(|&p| self.observations.unit(p));
                     design::farthest_point(&mut self.rng, d, told.chain(asked.iter().map(Vec::as_slice)))
                 }
             };
-            self.domain.from_unit(&u, &mut self.work.x);
+            self.domain.to_user(&u, &mut self.work.x);
             if !self.seen.contains(&self.work.x) {
                 return;
             }
@@ -275,7 +271,7 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.work.drop_model();
         let d = self.domain.dim();
-        self.run = LocalRun::new(self.run.number + 1, d, self.settings.initial_points, None, &mut self.rng);
+        self.run = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
     }
 
     /// Gives out the point in the workspace.
@@ -323,9 +319,15 @@ impl Optimizer {
             return Err(TellError::StillPending(id));
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
-        self.observations.revise(position, Outcome::of(value));
-        if self.run.members.contains(&position) {
-            self.run.fresh += 1;
+        let succeeded = self.observations.value(position).is_some();
+        let outcome = Outcome::of(value);
+        self.observations.revise(position, outcome);
+        let now_succeeds = outcome.value().is_some();
+        if succeeded != now_succeeds && self.observations.all()[position].run == self.run.number {
+            self.run.place(position, now_succeeds);
+            self.run.told_anew();
+        } else if self.run.rests_on(position) {
+            self.run.told_anew();
         }
         Ok(())
     }
@@ -365,11 +367,14 @@ impl Optimizer {
     }
 
     fn record(&mut self, evaluation: Evaluation) {
-        let run = evaluation.run;
+        let of_this_run = evaluation.run == self.run.number;
+        let succeeded = evaluation.outcome.value().is_some();
         let position = self.observations.push(&self.domain, evaluation);
-        if run == self.run.number {
-            self.run.members.push(position);
-            self.run.fresh += 1;
+        if of_this_run {
+            self.run.place(position, succeeded);
+        }
+        if of_this_run && succeeded {
+            self.run.told_anew();
         } else {
             self.work.drop_model(); // it holds a fantasy of this point
         }

@@ -2,22 +2,29 @@
 
 use super::Optimizer;
 use super::report::{Origin, RestartCause, StepReport};
-use crate::acquisition::maximise::Maximiser;
+use crate::acquisition::maximise::{Maximiser, Search};
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::LengthScales;
+use crate::trust_region::TrustRegion;
 
 /// At most this many length-scale steps catch up with observations that were told in bulk.
 const CATCH_UP: usize = 8;
 
+/// With `explore`, a run is given up when the best of all runs is farther below its own best than this many times the range of its
+/// outputs.
+const HOPELESS: f64 = 3.0;
+
 /// Memory of the algorithm between steps. Nothing in it needs to be saved: it follows from the run and the history.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
-    /// The model of the newest step, with a fantasy for each of the first `gp.fantasies()` pending points.
+    /// The model of the newest step, with fantasies of failed points and, after them, of the first pending ones.
     gp: Option<Gp>,
     outputs: Outputs,
     /// y′ of the members.
     y: Vec<f64>,
+    /// How many of the fantasies are failed points.
+    avoided: usize,
     /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
     incumbent: f64,
     axes: PrincipalAxes,
@@ -41,6 +48,7 @@ impl Workspace {
             gp: None,
             outputs: Outputs::default(),
             y: Vec::with_capacity(n),
+            avoided: 0,
             incumbent: 0.0,
             axes: PrincipalAxes::default(),
             length_scales: LengthScales::default(),
@@ -73,21 +81,24 @@ impl Optimizer {
     pub(super) fn propose(&mut self) -> Result<(), RestartCause> {
         self.work.report.restart = None;
         if self.run.fresh > 0 || self.work.gp.is_none() {
-            let steps = self.begin_step();
+            let (news, passes) = self.begin_step();
             let best = self.normalise_outputs()?; // line 6: T_minmax
+            self.adapt_trust_region(best, news);
             self.centre(best); // line 7: T_cen
-            self.rotate(); // line 7: T_rot
-            self.fit_and_rescale(steps)?; // lines 8–10: GP, ℓ*, T_resc
+            for _ in 0..passes {
+                self.rotate(); // line 7: T_rot
+                self.fit_and_rescale()?; // lines 8–10: GP, ℓ*, T_resc
+            }
             self.discard(best); // line 11: T_discard
+            self.avoid_failures();
         }
         self.add_fantasies();
         self.maximise_acquisition() // line 12: x_EI
     }
 
-    /// Marks how the step begins and gives the number of length-scale steps it takes: one lot per observation told since
-    /// the last, so that results told in bulk are caught up with.
-    fn begin_step(&mut self) -> usize {
-        self.work.drop_model();
+    /// Marks how the step begins. Gives the number of observations told since the last and the number of passes over the frame
+    /// that it takes: one per observation, as if they had been told one by one, so that results told in bulk are caught up with.
+    fn begin_step(&mut self) -> (usize, usize) {
         if self.run.fresh == 0 {
             self.run.rewind(); // the model was lost, not outdated: the same step again gives the same model
         }
@@ -97,18 +108,16 @@ impl Optimizer {
         if many {
             self.keep_nearest(first);
         }
-        let lots = if many || !first { self.run.fresh.clamp(1, CATCH_UP) } else { 1 };
-        self.run.fresh = 0;
-        lots * self.settings.newton_steps
+        let news = std::mem::take(&mut self.run.fresh);
+        (news, if many || !first { news.clamp(1, CATCH_UP) } else { 1 })
     }
 
-    /// y′ of the members, a failed one as bad as the worst. Gives the best, or why the run has converged.
+    /// y′ of the members. Gives the best, or why the run has converged.
     fn normalise_outputs(&mut self) -> Result<usize, RestartCause> {
         let (work, run, observations) = (&mut self.work, &self.run, &self.observations);
-        let values = || run.members.iter().map(|&p| observations.value(p));
-        let worst = values().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let values = || run.members.iter().filter_map(|&p| observations.value(p));
         work.y.clear();
-        work.y.extend(values().map(|v| v.unwrap_or(worst)));
+        work.y.extend(values());
         let largest = work.y.iter().fold(0.0, |a: f64, y| a.max(y.abs()));
         work.outputs = normalise(&mut work.y, self.settings.warp, &mut work.scratch);
 
@@ -116,15 +125,37 @@ impl Optimizer {
         if self.settings.tolerance.is_some_and(|t| range <= t) {
             return Err(RestartCause::Tolerance);
         }
-        if range <= 4.0 * f64::EPSILON * largest {
+        if range <= self.settings.precision * largest {
             return Err(RestartCause::OutputRange);
         }
-        let best = values().position(|v| v == Some(work.outputs.minimum())).ok_or(RestartCause::OutputRange)?;
-        let narrow = |j: usize| {
-            let width = run.frame.reach(j) * self.settings.region.beta;
-            width <= self.domain.resolution(j, observations.unit(run.members[best])[j])
-        };
-        if (0..self.domain.dim()).all(narrow) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+        let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
+        if self.settings.explore && work.outputs.minimum() - overall > HOPELESS * range {
+            return Err(RestartCause::Hopeless);
+        }
+        let best = values().position(|v| v == work.outputs.minimum()).ok_or(RestartCause::OutputRange)?;
+        let centre = observations.unit(run.members[best]);
+        if self.is_narrow(run.beta, centre) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    }
+
+    /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding.
+    fn is_narrow(&self, beta: f64, centre: &[f64]) -> bool {
+        (0..centre.len()).all(|j| self.run.frame.reach(j) * beta <= self.domain.resolution(j, centre[j]))
+    }
+
+    /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and 1;
+    /// every other run stays wide, to look for another basin. Nothing of it without the switches.
+    fn adapt_trust_region(&mut self, best: usize, news: usize) {
+        const WIDER: f64 = 1.6;
+        const NARROWER: f64 = 0.8;
+        const WIDE: f64 = 0.5;
+        let base = self.settings.region.beta;
+        let wide = self.settings.explore && self.run.number % 2 == 1;
+        let least = if wide { base.max(WIDE) } else { base };
+        if self.settings.adapt_beta {
+            let improved = best >= self.run.members.len().saturating_sub(news);
+            self.run.beta *= if improved { WIDER } else { NARROWER };
+        }
+        self.run.beta = self.run.beta.clamp(least, if self.settings.adapt_beta { least.max(1.0) } else { least });
     }
 
     /// The frame around the best point. (eq:input_cen)
@@ -149,7 +180,8 @@ impl Optimizer {
     }
 
     /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
-    fn fit_and_rescale(&mut self, steps: usize) -> Result<(), RestartCause> {
+    fn fit_and_rescale(&mut self) -> Result<(), RestartCause> {
+        self.work.drop_model();
         let (work, settings) = (&mut self.work, &self.settings);
         let mut buffers = std::mem::take(&mut work.spare);
         self.run.fill_inputs(&self.observations, &mut buffers, &mut work.scratch);
@@ -161,7 +193,8 @@ impl Optimizer {
                 return Err(RestartCause::Factorisation);
             }
         };
-        let (gp, kind) = work.length_scales.improve(gp, &work.y, settings.prior_sigma, steps, &mut work.trial);
+        let (gp, kind) =
+            work.length_scales.improve(gp, &work.y, settings.prior_sigma, settings.newton_steps, &mut work.trial);
         self.run.frame = std::mem::take(&mut self.run.frame).rescaled(&work.length_scales.ell); // line 10 (eq:input_resc)
         work.report.step = kind;
         work.report.log_likelihood = gp.log_likelihood();
@@ -174,7 +207,8 @@ impl Optimizer {
     fn discard(&mut self, best: usize) {
         let work = &mut self.work;
         if let Some(gp) = &mut work.gp {
-            self.settings.region.discard(gp.inputs(), best, &mut work.dropped);
+            let region = TrustRegion { beta: self.run.beta, ..self.settings.region };
+            region.discard(gp.inputs(), best, &mut work.dropped);
             gp.remove(&work.dropped);
         }
         let mut dropped = work.dropped.iter().peekable();
@@ -187,28 +221,52 @@ impl Optimizer {
         work.report.discarded = work.dropped.len();
     }
 
+    /// Failed points of the trust region enter the model at its own mean, but as no better than the best point: nothing is
+    /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
+    fn avoid_failures(&mut self) {
+        let (work, run, d) = (&mut self.work, &self.run, self.domain.dim());
+        let Some(gp) = &mut work.gp else { return };
+        let newest = run.failed.len().saturating_sub(self.settings.region.keep);
+        for &position in &run.failed[newest..] {
+            work.scratch.resize(d, 0.0);
+            run.frame.to_local(self.observations.unit(position), &mut work.scratch);
+            if work.scratch.iter().all(|x| x.abs() <= run.beta) {
+                gp.append_fantasy(&work.scratch, work.incumbent);
+            }
+        }
+        work.avoided = gp.fantasies();
+    }
+
     /// Points asked and not yet told enter the model at its own mean.
     fn add_fantasies(&mut self) {
         let work = &mut self.work;
         if let Some(gp) = &mut work.gp {
-            for pending in &self.pending[gp.fantasies()..] {
+            for pending in &self.pending[gp.fantasies() - work.avoided..] {
                 work.scratch.resize(2 * self.domain.dim(), 0.0);
                 let (u, x) = work.scratch.split_at_mut(self.domain.dim());
                 self.domain.to_unit(&pending.x, u);
                 self.run.frame.to_local(u, x);
-                work.incumbent = work.incumbent.min(gp.append_fantasy(x));
+                work.incumbent = work.incumbent.min(gp.append_fantasy(x, f64::NEG_INFINITY));
             }
         }
     }
 
     /// The most promising candidate that was never suggested before.
     fn maximise_acquisition(&mut self) -> Result<(), RestartCause> {
+        // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
+        // what is known to work. (Powers of two are exact.)
+        let halvings = self.run.failures_in_a_row().min(1000) as i32;
+        let beta = self.run.beta * 0.5_f64.powi(halvings);
+        if halvings > 0 && self.is_narrow(beta, self.run.frame.centre()) {
+            return Err(RestartCause::TrustRegion);
+        }
         let (work, settings) = (&mut self.work, &self.settings);
         let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
         let acquisition = settings.acquisition.function();
-        work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &settings.search, &mut self.rng);
+        let search = Search { beta, ..settings.search };
+        work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &search, &mut self.rng);
         while let Some(candidate) = work.maximiser.best() {
-            self.domain.from_unit(candidate.u, &mut work.x);
+            self.domain.to_user(candidate.u, &mut work.x);
             if !self.seen.contains(&work.x) {
                 work.report.acquisition = candidate.score;
                 work.report.predicted = settings.direction.orient(work.outputs.to_user(candidate.mean));
@@ -229,9 +287,9 @@ impl Optimizer {
         report.observations = self.run.members.len();
         report.length_scales.clone_from(&work.length_scales.ell);
         report.half_widths.clear();
-        report.half_widths.extend(frame.scale().iter().map(|s| s * self.settings.region.beta));
+        report.half_widths.extend(frame.scale().iter().map(|s| s * self.run.beta));
         report.centre.resize(frame.dim(), 0.0);
-        self.domain.from_unit(frame.centre(), &mut report.centre);
+        self.domain.to_user(frame.centre(), &mut report.centre);
         report.rotation.clear();
         report.rotation.extend_from_slice(frame.rotation().as_slice());
         report.output_range = work.outputs.range();
@@ -270,3 +328,7 @@ impl Optimizer {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

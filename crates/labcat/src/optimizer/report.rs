@@ -17,6 +17,8 @@ pub enum RestartCause {
     NoNewPoint,
     /// The kernel matrix could not be factored, even with a raised nugget.
     Factorisation,
+    /// Another run found values far below anything this one still could.
+    Hopeless,
 }
 
 impl fmt::Display for RestartCause {
@@ -27,6 +29,7 @@ impl fmt::Display for RestartCause {
             Self::TrustRegion => "trust region as small as rounding",
             Self::NoNewPoint => "no new point left in the trust region",
             Self::Factorisation => "kernel matrix not positive definite",
+            Self::Hopeless => "far from the best of all runs, with little left to gain",
         })
     }
 }

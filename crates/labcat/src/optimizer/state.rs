@@ -163,10 +163,17 @@ impl Loaded {
         if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().is_some_and(|id| id.0 >= self.next_id) {
             return Err(wrong(&"an evaluation's id occurs twice or was never given out"));
         }
+        if self.next_id != (ids.len() + self.cancelled.len()) as u64 {
+            return Err(wrong(&"the next id does not follow from those given out"));
+        }
+        let runs = self.evaluations.iter().map(|e| e.run).chain(self.pending.iter().map(|p| p.run));
+        if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
+            return Err(wrong(&"the number of local runs does not follow from the restarts"));
+        }
         if self.evaluations.iter().any(|e| matches!(e.outcome, Outcome::Value(v) if !v.is_finite())) {
             return Err(wrong(&"a value is not finite"));
         }
-        self.run.check(d, self.evaluations.len()).map_err(|why| wrong(&why))?;
+        self.run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         Ok(Optimizer {
             work: Workspace::new(settings.region.keep, settings.search.candidates, d),
             observations: Observations::restore(settings.direction, &domain, self.evaluations),
@@ -188,16 +195,28 @@ impl Loaded {
 
 impl LocalRun {
     /// Whether a state that was read can be worked with.
-    fn check(&self, d: usize, evaluations: usize) -> Result<(), &'static str> {
+    fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
         let before = self.before.as_ref();
-        let members_ok = |m: &[usize]| m.iter().all(|&p| p < evaluations) && m.windows(2).all(|w| w[0] < w[1]);
-        if !members_ok(&self.members) || before.is_some_and(|b| !members_ok(&b.members)) {
+        let outcomes = |positions: &[usize], succeeded: bool| {
+            let as_said = |p: &usize| evaluations.get(*p).is_some_and(|e| e.outcome.value().is_some() == succeeded);
+            positions.iter().all(as_said) && positions.windows(2).all(|w| w[0] < w[1])
+        };
+        // The step that `before` belongs to is done again only if nothing was told since.
+        let outdated = self.fresh > 0;
+        if !outcomes(&self.members, true) || !(outdated || before.is_none_or(|b| outcomes(&b.members, true))) {
             return Err("the cache names observations that are not there");
+        }
+        if !outcomes(&self.failed, false) {
+            return Err("the failures name evaluations that did not fail");
+        }
+        let beta_ok = |beta: f64| beta.is_finite() && beta > 0.0;
+        if !beta_ok(self.beta) || before.is_some_and(|b| !beta_ok(b.beta)) {
+            return Err("a trust region has no width");
         }
         if !self.frame.is_valid(d) || before.is_some_and(|b| !b.frame.is_valid(d)) {
             return Err("a frame is not a frame of this domain");
         }
-        if self.design.iter().any(|u| u.len() != d || u.iter().any(|v| !(v.abs() <= 1.0))) {
+        if self.design.iter().any(|u| u.len() != d || u.iter().any(|v| v.is_nan() || v.abs() > 1.0)) {
             return Err("a design point lies outside the box");
         }
         Ok(())

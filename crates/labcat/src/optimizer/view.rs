@@ -36,12 +36,10 @@ impl Optimizer {
             self.domain.check(x)?;
         }
         let (run, d) = (&self.run, self.domain.dim());
-        let values: Vec<Option<f64>> = run.members.iter().map(|&p| self.observations.value(p)).collect();
-        let worst = values.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !run.started() || !worst.is_finite() {
+        let mut y: Vec<f64> = run.members.iter().filter_map(|&p| self.observations.value(p)).collect();
+        if !run.started() || y.is_empty() {
             return Ok(None);
         }
-        let mut y: Vec<f64> = values.into_iter().map(|v| v.unwrap_or(worst)).collect();
         let outputs = normalise(&mut y, self.settings.warp, &mut Vec::new());
         let mut buffers = Buffers::default();
         run.fill_inputs(&self.observations, &mut buffers, &mut Vec::new());
@@ -78,9 +76,9 @@ impl Optimizer {
         }
         let (frame, d) = (&self.run.frame, self.domain.dim());
         let mut centre = vec![0.0; d];
-        self.domain.from_unit(frame.centre(), &mut centre);
+        self.domain.to_user(frame.centre(), &mut centre);
         let half_axis = |i: usize| -> Vec<f64> {
-            let length = self.settings.region.beta * frame.scale()[i];
+            let length = self.run.beta * frame.scale()[i];
             (0..d).map(|j| frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j])).collect()
         };
         Some(Region { centre, half_axes: (0..d).map(half_axis).collect() })

@@ -49,7 +49,7 @@ const trimmed = (text, length) => {
 // ---- scales: from a range of numbers to pixels
 
 function makeScale(low, high, log, from, to) {
-  const warp = log ? Math.log10 : (number) => number;
+  const warp = log ? (number) => Math.log10(Math.max(number, Number.MIN_VALUE)) : (number) => number;
   let [start, end] = [warp(low), warp(high)];
   if (!(end > start)) {
     const room = log ? 0.5 : Math.abs(start) * 0.1 || 1;
@@ -129,6 +129,7 @@ const valueAxis = (() => {
     const room = (high - low) * 0.04;
     return { low: low - room, high: high + room, log: false };
   };
+  axis.name = () => (axis.log && !positive ? "distance" : "value");
   axis.title = () => (axis.log && !positive ? "distance to the best value" : "value");
   return axis;
 })();

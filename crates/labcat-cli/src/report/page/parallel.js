@@ -35,7 +35,7 @@ function drawLines(layer, line) {
 function drawAxis(layer, axis, { top, bottom, room, anchor, edge }) {
   const { column, place, scale, range, parameter } = axis;
   const letters = Math.max(4, Math.floor(room / 8.6));
-  const name = svg("text", { class: "name", x: px(edge), y: 14, "text-anchor": anchor }, trimmed(parameter ? column.name : "value", letters));
+  const name = svg("text", { class: "name", x: px(edge), y: 14, "text-anchor": anchor }, trimmed(parameter ? column.name : valueAxis.name(), letters));
   name.append(svg("title", {}, parameter ? column.name : valueAxis.title()));
   layer.append(
     name,

@@ -5,51 +5,60 @@ const TRAIL = 10;
 let step = 0;
 let timer = null;
 
-// The part of the plane to draw: all of it, or a square (in the scaled space) about the box.
+// The part of the plane to draw: all of it, or a square (in the scaled space) about the box. A very small square is
+// measured from the box's centre (`origin`), for its coordinates would differ in the last digits only.
 function mapRanges(close) {
-  const plain = [0, 1].map((axis) => makeScale(parameters[axis].low, parameters[axis].high, parameters[axis].scale === "log", 0, 1));
+  const logs = parameters.map(({ scale }) => scale === "log");
+  const plain = parameters.map(({ low, high }, axis) => makeScale(low, high, logs[axis], 0, 1));
   const ends = plain.map((scale, axis) => boxes[step].corners.map((corner) => scale(corner[axis])));
   const spans = ends.map((places) => [Math.min(...places), Math.max(...places)]);
-  const half = close ? Math.min(0.5, 1.1 * Math.max(1e-9, ...spans.map(([least, most]) => most - least))) : 0.5;
+  const half = close ? Math.min(0.5, 1.1 * Math.max(1e-15, ...spans.map(([least, most]) => most - least))) : 0.5;
   return plain.map((scale, axis) => {
+    const { low, high } = parameters[axis];
+    if (half < 1e-4 && !logs[axis]) return { low: half * (low - high), high: half * (high - low), log: false, origin: boxes[step].centre[axis] };
     const middle = Math.min(1 - half, Math.max(half, (spans[axis][0] + spans[axis][1]) / 2));
-    return { low: scale.invert(middle - half), high: scale.invert(middle + half), log: parameters[axis].scale === "log" };
+    return { low: scale.invert(middle - half), high: scale.invert(middle + half), log: logs[axis], origin: null };
   });
 }
 
 function drawMap(layer, width, close) {
   const height = Math.min(width, 520);
   const [horizontal, vertical] = mapRanges(close);
-  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: trimmed(parameters[0].name, 40), yTitle: trimmed(parameters[1].name, 40), square: true });
+  const title = (range, axis) => trimmed(parameters[axis].name, 40) + (range.origin === null ? "" : ", from the centre");
+  const frame = drawFrame(layer, width, { height, x: horizontal, y: vertical, xTitle: title(horizontal, 0), yTitle: title(vertical, 1), square: true });
+  const at = ([x, y]) => [frame.x(x - (horizontal.origin ?? 0)), frame.y(y - (vertical.origin ?? 0))];
   const { left, right, top, bottom } = frame;
   const id = close ? "close-clip" : "map-clip";
   const clip = svg("clipPath", { id }, svg("rect", { x: left, y: top - 6, width: right - left, height: bottom - top + 12 }));
   const plot = svg("g", { "clip-path": `url(#${id})` });
   layer.append(clip, plot);
   const known = boxes[step].at_evaluation;
+  const places = evaluations.map(({ x }, index) => (index <= known ? at(x) : null));
+  drawKnown(plot, places, known);
+  drawBoxes(plot, at);
+  const best = bestAmong(known);
+  if (best !== null) plot.append(svg("path", { class: "best-dot", d: diamond(places[best]) }));
+  if (places[known]) plot.append(svg("path", { class: "newest", d: ring(places[known], 6) }));
   const inside = ([x, y]) => x >= left && x <= right && y >= top - 6 && y <= bottom + 6;
-  const places = evaluations.map(({ x }, index) => (index <= known ? [frame.x(x[0]), frame.y(x[1])] : null));
+  return { height, points: places.map((place) => (place && inside(place) ? place : null)) };
+}
+
+function drawKnown(plot, places, known) {
   for (let grade = 0; grade < RAMP; grade += 1) {
     const members = succeeded.filter((index) => index < known && gradeOf(index) === grade);
     plot.append(svg("path", { class: `dots ramp-${grade}`, style: `--dot:${dotSize()}`, d: joined(members, (index) => dot(places[index])) }));
   }
   plot.append(svg("path", { class: "crosses", d: joined(failed.filter((index) => index < known), (index) => cross(places[index])) }));
-  drawBoxes(plot, frame);
-  const best = bestAmong(known);
-  if (best !== null) plot.append(svg("path", { class: "best-dot", d: diamond(places[best]) }));
-  if (places[known]) plot.append(svg("path", { class: "newest", d: ring(places[known], 6) }));
-  return { height, points: places.map((place) => (place && inside(place) ? place : null)) };
 }
 
-function drawBoxes(plot, frame) {
-  const outline = ({ corners }) => `${polyline(corners.map(([x, y]) => [frame.x(x), frame.y(y)]))}Z`;
+function drawBoxes(plot, at) {
+  const outline = ({ corners }) => `${polyline(corners.map(at))}Z`;
   const begun = study.restarts.reduce((latest, { at_evaluation: at }) => (at <= boxes[step].at_evaluation ? at : latest), 0);
   for (let back = Math.min(TRAIL, step); back > 0; back -= 1) {
     if (boxes[step - back].at_evaluation < begun) continue;
     plot.append(svg("path", { class: "trail", "stroke-opacity": (0.5 * (1 - back / (TRAIL + 1))).toFixed(2), d: outline(boxes[step - back]) }));
   }
-  const [x, y] = boxes[step].centre;
-  const [cx, cy] = [frame.x(x), frame.y(y)];
+  const [cx, cy] = at(boxes[step].centre);
   plot.append(
     svg("path", { class: "box", d: outline(boxes[step]) }),
     svg("path", { class: "centre", d: `M${px(cx - 5)} ${px(cy)}h10M${px(cx)} ${px(cy - 5)}v10` }),
@@ -100,6 +109,6 @@ function showMap() {
   $("step-back").addEventListener("click", () => stop(step - 1));
   $("step-on").addEventListener("click", () => stop(step + 1));
   $("play").addEventListener("click", () => (timer === null ? play() : pause()));
-  setLegend("map-legend", [["box", "trust region"], ["newest", "next point"], ["point", "best so far"], ["ramp", "worst to best"], failed.length && ["crosses", "failed"]]);
+  setLegend("map-legend", [["box", "trust region"], ["newest", "next evaluation"], ["point", "best so far"], ["ramp", "worst to best"], failed.length && ["crosses", "failed"]]);
   goTo(0);
 }

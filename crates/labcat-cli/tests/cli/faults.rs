@@ -1,8 +1,5 @@
 //! Disks that are full, directories that cannot be written, programs that misbehave: a clear line each, and the study
 //! is intact.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Dir, LABCAT, built_in, is_alive, output, pending, shell, study, wait_for};
+use crate::common::{Dir, Ended, LABCAT, built_in, is_alive, output, pending, shell, study, wait_for};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 #[test]
@@ -37,53 +34,55 @@ fn a_full_disk_ends_the_run_and_loses_nothing_that_was_told() {
     assert_eq!(dir.told("s.db"), whole.told("s.db"), "with room again it ends like an uninterrupted run");
 }
 
-/// A copy of the program that every user may run, and a command that runs it without the rights of root.
-fn without_privileges(dir: &Dir) -> Command {
-    if !geteuid().is_root() {
-        return Command::new(LABCAT);
-    }
-    let program = std::env::temp_dir().join(format!("labcat-test-{}", std::process::id()));
-    fs::create_dir_all(&program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::copy(LABCAT, program.join("labcat")).unwrap();
-    let study: PathBuf = program.join("study");
-    let _ = fs::remove_dir_all(&study);
-    fs::create_dir(&study).unwrap();
-    for file in ["s.toml", "s.db"] {
-        if dir.path(file).exists() {
-            fs::copy(dir.path(file), study.join(file)).unwrap();
+/// Where the program and the study of a test are put for a user without the rights of root.
+fn public_place() -> PathBuf {
+    std::env::temp_dir().join(format!("labcat-test-{}", std::process::id()))
+}
+
+/// Runs the program in a directory that cannot be written. Permissions do not bind root, so root becomes nobody, who
+/// gets copies of the program and the study where everybody may go.
+fn run_read_only(dir: &Dir, args: &[&str]) -> Ended {
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
+    let ended = match geteuid().is_root() {
+        false => dir.labcat(args),
+        true => {
+            let (program, study) = (public_place().join("labcat"), public_place().join("study"));
+            fs::create_dir_all(&study).unwrap();
+            fs::copy(LABCAT, &program).unwrap();
+            for file in ["s.toml", "s.db"] {
+                if dir.path(file).exists() {
+                    fs::copy(dir.path(file), study.join(file)).unwrap();
+                }
+            }
+            fs::set_permissions(&study, fs::Permissions::from_mode(0o555)).unwrap();
+            let mut nobody = Command::new("setpriv");
+            nobody
+                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                .arg(program)
+                .args(args)
+                .current_dir(study);
+            let ended = output(&mut nobody);
+            fs::remove_dir_all(public_place()).unwrap();
+            ended
         }
-    }
-    fs::set_permissions(&study, fs::Permissions::from_mode(0o555)).unwrap();
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program.join("labcat")).current_dir(study);
-    command
+    };
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    ended
 }
 
 #[test]
 fn a_read_only_directory_is_named_and_can_still_be_looked_at() {
     let dir = Dir::new("read-only");
     dir.write("s.toml", &study("budget = 5", &built_in("sphere")));
-    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
-    let run = |args: &[&str]| output(without_privileges(&dir).args(args).current_dir(current(&dir)));
-    run(&["run", "s.toml"]).expect(1).says("s.db-lock").says("directory that can be written");
-    run(&["ask", "s.toml"]).expect(1).says("directory that can be written");
+    run_read_only(&dir, &["run", "s.toml"]).expect(1).says("s.db-lock").says("directory that can be written");
+    run_read_only(&dir, &["ask", "s.toml"]).expect(1).says("directory that can be written");
+    assert!(!dir.path("s.db").exists());
 
-    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     dir.labcat(&["run", "s.toml"]).expect(0);
     fs::remove_file(dir.path("s.db-lock")).unwrap();
-    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
-    assert!(run(&["best", "s.toml"]).expect(0).stdout.starts_with("value "));
-    assert_eq!(run(&["export", "s.toml"]).expect(0).stdout.lines().count(), 6);
-    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// Where `without_privileges` has put the study.
-fn current(dir: &Dir) -> PathBuf {
-    match geteuid().is_root() {
-        true => std::env::temp_dir().join(format!("labcat-test-{}", std::process::id())).join("study"),
-        false => dir.path(""),
-    }
+    assert!(run_read_only(&dir, &["best", "s.toml"]).expect(0).stdout.starts_with("value "));
+    assert_eq!(run_read_only(&dir, &["export", "s.toml"]).expect(0).stdout.lines().count(), 6);
+    run_read_only(&dir, &["run", "s.toml", "--budget", "6"]).expect(1).says("directory that can be written");
 }
 
 #[test]
@@ -226,7 +225,7 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
         let dir = Dir::new("interrupt");
         dir.write("s.toml", &text("echo $$ > shell; [ {id} -lt 5 ] || sleep 600; echo {x}"));
         let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for("five evaluations", || dir.path("s.db").exists() && common::told(&dir.path("s.db")).len() == 5);
+        wait_for("five evaluations", || dir.path("s.db").exists() && crate::common::told(&dir.path("s.db")).len() == 5);
         kill_process(Pid::from_child(&run), signal).unwrap();
         let ended = run.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130));
@@ -237,6 +236,19 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
         dir.labcat(&["run", "s.toml"]).expect(0);
         assert_eq!(dir.told("s.db"), whole.told("s.db"));
     }
+}
+
+#[test]
+fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
+    let dir = Dir::new("nohup");
+    dir.write("s.toml", &study("budget = 2", &shell("touch started; sleep 0.5; echo {x}")));
+    let script = format!("trap '' HUP; exec {LABCAT} run s.toml");
+    let mut run =
+        Command::new("bash").args(["-c", &script]).current_dir(dir.path("")).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the first evaluation", || dir.path("started").exists());
+    kill_process(Pid::from_child(&run), Signal::HUP).unwrap();
+    assert!(run.wait().unwrap().success(), "as under nohup, the run goes on");
+    assert_eq!(dir.told("s.db").len(), 2);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the tests of the command line share: fresh directories, running `labcat`, looking into a journal.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -58,6 +58,8 @@ pub(crate) fn output(command: &mut Command) -> Ended {
 impl Dir {
     pub(crate) fn new(name: &str) -> Dir {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        // A test that failed may have left it read-only.
+        let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o755));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Dir(path)

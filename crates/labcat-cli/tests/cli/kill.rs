@@ -1,7 +1,4 @@
 //! A study that is killed at random moments loses nothing and continues as if nothing had happened.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
 
 use std::fs::OpenOptions;
 use std::os::unix::process::ExitStatusExt;
@@ -9,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use common::{Dir, Told, built_in, pending, study};
+use crate::common::{Dir, Told, built_in, pending, study};
 
 /// Kills of each kind of study.
 const KILLS: usize = 110;
@@ -101,6 +98,19 @@ fn one_worker_ends_with_the_history_of_an_uninterrupted_run_bit_for_bit() {
         dir.labcat(&["run", "s.toml"]).expect(0);
         assert_eq!(history, dir.told("s.db"), "seed {seed}");
     }
+}
+
+#[test]
+fn a_negative_zero_is_the_same_before_and_after_a_resumption() {
+    let dir = Dir::new("zero");
+    dir.write("s.toml", &study("budget = 12", "command = [\"printf\", \"-0.0\"]"));
+    for budget in 1..=12 {
+        dir.labcat(&["run", "s.toml", "--budget", &budget.to_string()]).expect(0);
+    }
+    let whole = Dir::new("zero-whole");
+    whole.write("s.toml", &dir.read("s.toml"));
+    whole.labcat(&["run", "s.toml"]).expect(0);
+    assert_eq!(dir.told("s.db"), whole.told("s.db"));
 }
 
 #[test]

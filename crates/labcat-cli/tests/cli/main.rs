@@ -1,0 +1,10 @@
+//! The command line as its users meet it: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bench;
+mod common;
+mod faults;
+mod kill;
+mod overhead;
+mod studies;
+mod surface;

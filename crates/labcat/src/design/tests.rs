@@ -1,0 +1,50 @@
+use super::*;
+
+#[test]
+fn every_coordinate_of_a_latin_hypercube_visits_every_cell_once() {
+    let mut rng = Rng::new(1);
+    for d in [1, 2, 3, 5, 10, 40] {
+        for count in [1, 2, d + 1, 2 * d + 1, 57] {
+            let points = latin_hypercube(&mut rng, count, d);
+            assert_eq!(points.len(), count);
+            for j in 0..d {
+                let mut cells: Vec<usize> =
+                    points.iter().map(|p| ((p[j] + 1.0) / 2.0 * count as f64).floor() as usize).collect();
+                cells.sort_unstable();
+                assert_eq!(cells, (0..count).collect::<Vec<_>>(), "d = {d}, coordinate {j} of {count} points");
+            }
+            assert!(points.iter().flatten().all(|u| (-1.0..=1.0).contains(u)));
+        }
+    }
+}
+
+#[test]
+fn latin_hypercubes_differ_from_draw_to_draw_and_within() {
+    let mut rng = Rng::new(2);
+    let (a, b) = (latin_hypercube(&mut rng, 11, 5), latin_hypercube(&mut rng, 11, 5));
+    assert_ne!(a, b);
+    for (i, p) in a.iter().enumerate() {
+        assert!(a[..i].iter().all(|q| p != q));
+    }
+    assert_eq!(latin_hypercube(&mut Rng::new(2), 11, 5), a, "one seed, one design");
+}
+
+#[test]
+fn the_farthest_point_is_far_from_everything_taken() {
+    let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+    for d in [1, 2, 5] {
+        let mut rng = Rng::new(3);
+        let mut taken: Vec<Vec<f64>> = vec![vec![0.0; d]];
+        for n in 1..40_usize {
+            let u = farthest_point(&mut rng, d, taken.iter().map(Vec::as_slice));
+            assert!(u.iter().all(|u| (-1.0..=1.0).contains(u)));
+            let nearest = taken.iter().map(|t| distance(t, &u)).fold(f64::INFINITY, f64::min);
+            // n + 1 points cannot all be farther apart than the box is wide; a space-filling set comes within a factor of that.
+            let spacing = 2.0 / ((n + 1) as f64).powf(1.0 / d as f64);
+            assert!(nearest > 0.2 * spacing, "d = {d}, n = {n}: {nearest} against {spacing}");
+            taken.push(u);
+        }
+    }
+    let alone = farthest_point(&mut Rng::new(4), 3, std::iter::empty());
+    assert_eq!(alone.len(), 3);
+}

@@ -1,0 +1,164 @@
+//! The four invariants, after rescaling and before discarding, over random problems of every scale; and what is kept.
+
+use super::*;
+use crate::domain::Domain;
+use crate::optimizer::config::{Config, Preset};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The first half of a step, up to the point where the invariants hold.
+fn restore_invariants(optimizer: &mut Optimizer) -> Result<usize, RestartCause> {
+    let (news, passes) = optimizer.begin_step();
+    let best = optimizer.normalise_outputs()?;
+    optimizer.adapt_trust_region(best, news);
+    optimizer.centre(best);
+    for _ in 0..passes {
+        optimizer.rotate();
+        optimizer.fit_and_rescale()?;
+    }
+    Ok(best)
+}
+
+/// Places of the members in the box.
+fn members(optimizer: &Optimizer) -> Vec<Vec<f64>> {
+    optimizer.run.members.iter().map(|&p| optimizer.observations.unit(p).to_vec()).collect()
+}
+
+/// log p(Y′ | X′) of the members in a frame, at length-scales ℓ in it, with the nugget that the model used.
+fn likelihood(optimizer: &Optimizer, frame: &crate::frame::Frame, ell: &[f64]) -> f64 {
+    let d = ell.len();
+    let places = members(optimizer);
+    let mut buffers = Buffers::default();
+    let mut x = vec![0.0; d];
+    let inputs = buffers.inputs(places.len(), d);
+    for (p, u) in places.iter().enumerate() {
+        frame.to_local(u, &mut x);
+        for j in 0..d {
+            inputs[(p, j)] = x[j] / ell[j];
+        }
+    }
+    let prior = *optimizer.work.gp.as_ref().unwrap().prior();
+    Gp::fit(prior, &optimizer.work.y, buffers).unwrap().log_likelihood()
+}
+
+fn configuration(preset: Preset, seed: u64) -> Config {
+    let mut config = Config::new(preset);
+    config.seed = seed;
+    // A nugget that keeps K well conditioned, so that the two ways to the same likelihood can be compared closely.
+    config.noise = 1e-3;
+    config
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 200, rng_seed: RngSeed::Fixed(21), ..Default::default() })]
+
+    #[test]
+    fn the_four_invariants_hold_after_rescaling(
+        seed: u64,
+        d in 1..7_usize,
+        width in -12.0..12.0_f64,
+        height in -12.0..12.0_f64,
+        more in 0..30_usize,
+        paper: bool,
+    ) {
+        let (width, height) = (10_f64.powf(width), 10_f64.powf(height));
+        let domain = Domain::new(&vec![(-0.3 * width, 0.7 * width); d]).unwrap();
+        let preset = if paper { Preset::Paper } else { Preset::Default };
+        let mut optimizer = Optimizer::new(domain, configuration(preset, seed)).unwrap();
+        let value = |x: &[f64]| {
+            let t: Vec<f64> = x.iter().map(|x| x / width).collect();
+            height * (0..d).map(|i| (i + 1) as f64 * (t[i] - 0.1).powi(2) + 0.3 * t[i] * t[(i + 1) % d]).sum::<f64>()
+        };
+        // Real steps, so that the frame has a history, then one more whose middle is looked at.
+        let design = optimizer.settings.initial_points.max(d + 2);
+        for _ in 0..design + more {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
+        }
+        if !optimizer.run.design.is_empty() || optimizer.run.members.len() < design.min(d + 2) {
+            return Ok(()); // a restart is filling its design just now
+        }
+        let Ok(best) = restore_invariants(&mut optimizer) else { return Ok(()) };
+        let places = members(&optimizer);
+        let frame = optimizer.run.frame.clone();
+        let gp = optimizer.work.gp.as_ref().unwrap();
+
+        // The best point is at the origin.
+        for j in 0..d {
+            prop_assert_eq!(gp.inputs()[(best, j)], 0.0);
+        }
+        prop_assert_eq!(frame.centre(), places[best].as_slice());
+        let told_best = optimizer.run.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).fold(f64::MAX, f64::min);
+        prop_assert_eq!(optimizer.observations.value(optimizer.run.members[best]).unwrap(), told_best);
+
+        // Unit length-scales: the model of the new frame is that of the old one at ℓ*.
+        let ell = optimizer.work.length_scales.ell.clone();
+        let before = frame.clone().rescaled(&ell.iter().map(|l| 1.0 / l).collect::<Vec<_>>());
+        let (new, old) = (likelihood(&optimizer, &frame, &vec![1.0; d]), likelihood(&optimizer, &before, &ell));
+        let tolerance = 1e-6 * (1.0 + gp.log_likelihood().abs());
+        prop_assert!((gp.log_likelihood() - new).abs() <= tolerance, "{} and {}", gp.log_likelihood(), new);
+        prop_assert!((old - new).abs() <= tolerance, "{} and {}", old, new);
+
+        // Outputs in [0, 1], both ends attained.
+        let y = &optimizer.work.y;
+        prop_assert!(y.iter().all(|y| (0.0..=1.0).contains(y)));
+        prop_assert!(y.contains(&0.0) && y.contains(&1.0));
+        prop_assert_eq!(y[best], 0.0);
+
+        // X′ W² X′ᵀ of the unscaled frame is diagonal.
+        let mut z = vec![0.0; d];
+        let mut gram = vec![vec![0.0; d]; d];
+        for (u, y) in places.iter().zip(y) {
+            frame.along_axes(u, &mut z);
+            for i in 0..d {
+                for j in 0..d {
+                    gram[i][j] += (1.0 - y) * (1.0 - y) * z[i] * z[j];
+                }
+            }
+        }
+        let size = (0..d).map(|i| gram[i][i]).fold(0.0, f64::max);
+        for i in 0..d {
+            for j in 0..i {
+                prop_assert!(gram[i][j].abs() <= 1e-13 * size, "axes {} and {}: {:e} of {:e}", i, j, gram[i][j], size);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_holds_the_best(seed: u64, d in 1..5_usize, factor in 1.0..9.0_f64, paper: bool) {
+        let preset = if paper { Preset::Paper } else { Preset::Default };
+        let mut config = configuration(preset, seed);
+        config.cache_factor = factor;
+        let keep = (factor * d as f64).ceil() as usize;
+        let mut optimizer = Optimizer::new(Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), config).unwrap();
+        let mut rng = crate::rng::Rng::new(seed);
+        for _ in 0..60 {
+            let suggestion = optimizer.ask().unwrap();
+            if optimizer.work.gp.is_some() && optimizer.run.fresh == 0 && optimizer.run.started() {
+                prop_assert!(optimizer.run.members.len() <= keep);
+                let of_run = optimizer.observations.all().iter().filter(|e| e.run == optimizer.run.number);
+                let best = of_run.min_by(|a, b| a.outcome.value().unwrap().total_cmp(&b.outcome.value().unwrap())).unwrap();
+                let position = optimizer.observations.position(best.id).unwrap();
+                prop_assert!(optimizer.run.members.contains(&position), "the best was discarded");
+                prop_assert!(optimizer.run.members.windows(2).all(|w| w[0] < w[1]), "the oldest first");
+            }
+            optimizer.tell(suggestion.id, rng.unit()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_model_lost_is_made_again_to_the_bit() {
+    for preset in [Preset::Paper, Preset::Default] {
+        let mut optimizer =
+            Optimizer::new(Domain::new(&[(-5.0, 10.0), (0.0, 15.0)]).unwrap(), Config::new(preset)).unwrap();
+        for _ in 0..40 {
+            let suggestion = optimizer.ask().unwrap();
+            let mut forgetful = optimizer.clone();
+            forgetful.work.drop_model();
+            assert_eq!(optimizer.clone().ask().unwrap(), forgetful.ask().unwrap());
+            let x = &suggestion.x;
+            optimizer.tell(suggestion.id, (x[0] - 3.0).powi(2) + 10.0 * (x[1] - 2.0).powi(2)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Functions and domains at the edge of what doubles can hold.
+
+use crate::support::{Dice, PRESETS, all_distinct, best_value, evaluate, function, optimizer, seeded};
+use labcat::{Config, Domain, Optimizer, Parameter, Preset, Scale};
+
+/// Runs `n` evaluations and checks that every suggestion is a new point of the domain.
+fn run(mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64, n: usize) -> Optimizer {
+    let points = evaluate(&mut optimizer, f, n);
+    for x in &points {
+        optimizer.domain().check(x).unwrap();
+    }
+    assert!(all_distinct(&points));
+    assert_eq!(optimizer.n_evaluations(), n);
+    if let Some(best) = optimizer.best() {
+        let at = best.x.clone();
+        if let Some(prediction) = optimizer.predict(&at).unwrap() {
+            assert!(prediction.mean.is_finite(), "{prediction:?}");
+            assert!(!prediction.std.is_nan() && prediction.std >= 0.0, "{prediction:?}");
+        }
+    }
+    optimizer
+}
+
+#[test]
+fn a_constant_function_ends_its_budget_by_restarts() {
+    for preset in PRESETS {
+        for value in [0.0, 1.0, -1e308, 1e308, 5e-324, f64::MAX, f64::MIN] {
+            let optimizer = run(optimizer(&[(-1.0, 1.0), (-1.0, 1.0)], seeded(preset, 1)), |_| value, 60);
+            assert!(!optimizer.restarts().is_empty());
+            assert_eq!(best_value(&optimizer), value);
+        }
+    }
+}
+
+#[test]
+fn plateaus_and_steps() {
+    for preset in PRESETS {
+        let steps = |x: &[f64]| x.iter().map(|x| (4.0 * x).floor()).sum::<f64>();
+        let optimizer = run(optimizer(&[(-1.0, 1.0), (-1.0, 1.0)], seeded(preset, 1)), steps, 120);
+        assert_eq!(best_value(&optimizer), -8.0, "{preset}");
+        let needle = |x: &[f64]| f64::from(u8::from(x.iter().any(|x| x.abs() > 0.05)));
+        run(crate::support::optimizer(&[(-1.0, 1.0); 3], seeded(preset, 1)), needle, 120);
+    }
+}
+
+#[test]
+fn values_over_the_whole_range_of_doubles() {
+    for preset in PRESETS {
+        for (scale, offset) in
+            [(1e308, -5e307), (1e308, 0.0), (-1e308, 1e308), (1e-300, 0.0), (5e-324, 0.0), (1e-310, 0.0)]
+        {
+            let f = |x: &[f64]| {
+                let y: f64 = x.iter().map(|x| x * x).sum::<f64>() / 2.0;
+                scale * y + offset
+            };
+            let bowl = run(optimizer(&[(-1.0, 1.0), (-0.5, 1.0)], seeded(preset, 1)), f, 60);
+            assert!(best_value(&bowl).is_finite());
+        }
+        let mut dice = Dice(1);
+        let coin: Vec<f64> = (0..80).map(|_| if dice.chance(0.5) { f64::MAX } else { f64::MIN }).collect();
+        let mut optimizer = optimizer(&[(-1.0, 1.0), (-1.0, 1.0)], seeded(preset, 1));
+        for value in coin {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.domain().check(&suggestion.x).unwrap();
+            optimizer.tell(suggestion.id, value).unwrap();
+        }
+    }
+}
+
+#[test]
+fn values_of_twenty_orders_of_magnitude_in_one_run() {
+    for preset in PRESETS {
+        let f = |x: &[f64]| (40.0 * (x[0] * x[0] + x[1] * x[1])).exp();
+        let optimizer = run(optimizer(&[(-1.0, 1.0), (-1.0, 1.0)], seeded(preset, 1)), f, 100);
+        assert!(best_value(&optimizer) < 2.0, "{preset}: {}", best_value(&optimizer));
+    }
+}
+
+#[test]
+fn one_dimension() {
+    for preset in PRESETS {
+        let f = |x: &[f64]| (x[0] - 0.3).powi(2);
+        let optimizer = run(optimizer(&[(-1.0, 2.0)], seeded(preset, 1)), f, 40);
+        assert!(best_value(&optimizer) < 1e-8, "{preset}: {:e}", best_value(&optimizer));
+    }
+}
+
+#[test]
+fn forty_dimensions() {
+    let f = function("ellipsoid");
+    for preset in PRESETS {
+        let start = run(optimizer(&f.bounds(40), seeded(preset, 1)), |x| f.value(x), 85);
+        let early = best_value(&start);
+        let later = run(optimizer(&f.bounds(40), seeded(preset, 1)), |x| f.value(x), 300);
+        assert!(best_value(&later) < 0.8 * early, "{preset}: {early} -> {}", best_value(&later));
+    }
+}
+
+#[test]
+fn domains_of_every_width() {
+    let bounds = [
+        (-1e300, 1e300),
+        (0.0, 1e300),
+        (-f64::MAX, f64::MAX),
+        (0.0, 1e-300),
+        (-1e-300, 1e-300),
+        (1e300, 1.000_001e300),
+        (-1e-12, 1e-12),
+        (1e12, 1e12 + 1.0),
+    ];
+    for preset in PRESETS {
+        for (low, high) in bounds {
+            let t = move |x: f64| (0.5 * x - 0.5 * low) / (0.5 * high - 0.5 * low);
+            let f = move |x: &[f64]| (t(x[0]) - 0.3).powi(2) + (t(x[1]) - 0.8).powi(2);
+            let bowl = run(optimizer(&[(low, high), (low, high)], seeded(preset, 1)), f, 60);
+            assert!(best_value(&bowl) < 1e-4, "{preset}, ({low:e}, {high:e}): {:e}", best_value(&bowl));
+        }
+    }
+}
+
+#[test]
+fn bounds_of_different_widths_in_one_domain() {
+    for preset in PRESETS {
+        let bounds = [(-1e-12, 1e-12), (-1e12, 1e12), (0.0, 1.0)];
+        let f = |x: &[f64]| (x[0] / 1e-12 - 0.2).powi(2) + (x[1] / 1e12 + 0.4).powi(2) + (x[2] - 0.5).powi(2);
+        let optimizer = run(optimizer(&bounds, seeded(preset, 1)), f, 100);
+        assert!(best_value(&optimizer) < 1e-4, "{preset}: {:e}", best_value(&optimizer));
+    }
+}
+
+#[test]
+fn domains_of_a_few_units_in_the_last_place() {
+    for preset in PRESETS {
+        for ulps in 2..=6 {
+            for base in [1.0, 1e10, -3.0, 1e-200] {
+                let unit = f64::EPSILON * f64::abs(base).log2().floor().exp2();
+                let (low, high) = (base, base + f64::from(ulps) * unit);
+                let Ok(domain) = Domain::new(&[(low, high), (0.0, 1.0)]) else { continue };
+                let mut optimizer = Optimizer::new(domain, seeded(preset, 1)).unwrap();
+                let mut points = Vec::new();
+                for _ in 0..40 {
+                    let suggestion = optimizer.ask().unwrap();
+                    optimizer.domain().check(&suggestion.x).unwrap();
+                    optimizer.tell(suggestion.id, (suggestion.x[1] - 0.4).powi(2)).unwrap();
+                    points.push(suggestion.x);
+                }
+                assert!(all_distinct(&points));
+                assert!(best_value(&optimizer) < 1e-3);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_domain_with_fewer_points_than_the_budget_is_still_used_up() {
+    // Three values: there is nothing new to suggest after three evaluations, but the run must go on and end.
+    for preset in PRESETS {
+        let mut config = seeded(preset, 1);
+        config.budget = Some(50);
+        let mut optimizer = optimizer(&[(1.0, 1.0 + 2.0 * f64::EPSILON)], config);
+        let mut points = Vec::new();
+        while let Ok(suggestion) = optimizer.ask() {
+            optimizer.domain().check(&suggestion.x).unwrap();
+            optimizer.tell(suggestion.id, suggestion.x[0]).unwrap();
+            points.push(suggestion.x);
+        }
+        assert_eq!(points.len(), 50);
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        points.dedup();
+        assert_eq!(points.len(), 3, "every point of the domain was tried");
+    }
+}
+
+#[test]
+fn logarithmic_parameters() {
+    for preset in PRESETS {
+        let parameter = |name: &str, low, high, scale| Parameter { name: name.into(), low, high, scale };
+        let domain = Domain::from_parameters(vec![
+            parameter("rate", 1e-8, 1.0, Scale::Log),
+            parameter("weight", 1e-300, 1e300, Scale::Log),
+            parameter("share", 0.0, 1.0, Scale::Linear),
+        ])
+        .unwrap();
+        let f = |x: &[f64]| {
+            ((x[0] / 3e-4).ln() / 3.0).powi(2) + ((x[1] / 1e20).ln() / 200.0).powi(2) + (x[2] - 0.25).powi(2)
+        };
+        let optimizer = run(Optimizer::new(domain, seeded(preset, 1)).unwrap(), f, 100);
+        assert!(best_value(&optimizer) < 1e-4, "{preset}: {:e}", best_value(&optimizer));
+        let region = optimizer.trust_region().unwrap();
+        assert!(region.half_axes.iter().flatten().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn every_switch_at_its_ends() {
+    let f = function("branin");
+    let ends = [
+        ("beta", "1e-12"),
+        ("beta", "1e6"),
+        ("cache_factor", "1"),
+        ("cache_factor", "100"),
+        ("prior_sigma", "1e-9"),
+        ("prior_sigma", "1e9"),
+        ("newton_steps", "0"),
+        ("newton_steps", "100"),
+        ("initial_points", "2"),
+        ("initial_points", "100"),
+        ("candidates", "1"),
+        ("candidates", "2000"),
+        ("noise", "0"),
+        ("noise", "1"),
+        ("signal", "1e-6"),
+        ("signal", "1e6"),
+        ("refine", "1000"),
+        ("tolerance", "0"),
+        ("seed", "18446744073709551615"),
+    ];
+    for preset in PRESETS {
+        for (name, value) in ends {
+            let mut config = Config::new(preset);
+            config.set(name, value).unwrap();
+            run(optimizer(&f.bounds(2), config), |x| f.value(x), 50);
+        }
+    }
+}
+
+#[test]
+fn the_largest_cache_costs_memory_only_when_it_is_filled() {
+    let mut config = seeded(Preset::Paper, 1);
+    config.cache_factor = 1000.0;
+    let f = function("sphere");
+    run(optimizer(&f.bounds(40), config), |x| f.value(x), 90);
+}

@@ -1,0 +1,16 @@
+//! Behaviour of the whole optimizer, through its public interface.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod asking;
+mod equivariance;
+mod errors;
+mod extremes;
+mod failures;
+mod fuzz;
+mod golden;
+#[cfg(feature = "serde")]
+mod state;
+mod stopping;
+mod support;
+mod targets;
+mod telling;

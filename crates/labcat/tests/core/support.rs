@@ -1,0 +1,79 @@
+//! What the other modules share.
+
+use labcat::functions::Function;
+use labcat::{Config, Domain, Optimizer, Preset};
+
+pub(crate) const PRESETS: [Preset; 2] = [Preset::Paper, Preset::Default];
+
+pub(crate) fn function(name: &str) -> &'static Function {
+    Function::by_name(name).unwrap()
+}
+
+pub(crate) fn seeded(preset: Preset, seed: u64) -> Config {
+    let mut config = Config::new(preset);
+    config.seed = seed;
+    config
+}
+
+pub(crate) fn optimizer(bounds: &[(f64, f64)], config: Config) -> Optimizer {
+    Optimizer::new(Domain::new(bounds).unwrap(), config).unwrap()
+}
+
+/// Evaluates `n` suggestions one after another and gives the points.
+pub(crate) fn evaluate(optimizer: &mut Optimizer, f: impl Fn(&[f64]) -> f64, n: usize) -> Vec<Vec<f64>> {
+    let mut points = Vec::new();
+    for _ in 0..n {
+        let suggestion = optimizer.ask().unwrap();
+        optimizer.tell(suggestion.id, f(&suggestion.x)).unwrap();
+        points.push(suggestion.x);
+    }
+    points
+}
+
+/// The points of a run of `n` evaluations.
+pub(crate) fn stream(bounds: &[(f64, f64)], config: Config, f: impl Fn(&[f64]) -> f64, n: usize) -> Vec<Vec<f64>> {
+    evaluate(&mut optimizer(bounds, config), f, n)
+}
+
+pub(crate) fn bits(points: &[Vec<f64>]) -> Vec<Vec<u64>> {
+    points.iter().map(|p| p.iter().map(|v| v.to_bits()).collect()).collect()
+}
+
+pub(crate) fn best_value(optimizer: &Optimizer) -> f64 {
+    optimizer.best().and_then(|e| e.outcome.value()).unwrap()
+}
+
+pub(crate) fn all_distinct(points: &[Vec<f64>]) -> bool {
+    let mut sorted = bits(points);
+    sorted.sort_unstable();
+    sorted.windows(2).all(|w| w[0] != w[1])
+}
+
+/// A small generator for the tests' own choices (SplitMix64).
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub(crate) fn chance(&mut self, p: f64) -> bool {
+        self.unit() < p
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}

@@ -1,0 +1,1 @@
+"""labcat inside other packages; each module needs the package it is named after."""

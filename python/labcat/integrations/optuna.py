@@ -1,0 +1,415 @@
+"""A sampler for Optuna, ``pip install "labcat[optuna]"``.
+
+>>> import optuna
+>>> from labcat.integrations.optuna import LabcatSampler
+>>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+>>> def objective(trial):
+...     x = trial.suggest_float("x", -5, 5)
+...     y = trial.suggest_float("y", -5, 5)
+...     return (x - 1) ** 2 + (x + y) ** 2
+>>> study = optuna.create_study(sampler=LabcatSampler(seed=1))
+>>> study.optimize(objective, n_trials=40)
+>>> study.best_value < 1e-4
+True
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+import weakref
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from optuna.distributions import BaseDistribution, FloatDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from labcat import InvalidError, Optimizer, Real, Space, Stopped
+
+__all__ = ["LabcatSampler"]
+
+_ATTRIBUTE = "labcat"
+"""System attribute of a trial: the local run it belongs to, and what was suggested for it."""
+
+_TRIES = 5
+"""Suggestions in a row that fall on grid points evaluated before; then the local run has converged."""
+
+_STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
+_NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
+
+_Point = tuple[float, ...]
+
+
+class LabcatSampler(BaseSampler):
+    """Suggests points with labcat.
+
+    The study's trials are its state: any number of processes may work on one study, each with a
+    sampler of its own, and a process that joins later continues from the trials it finds. Points
+    that run elsewhere are taken into account. When a local run has converged the next one begins,
+    in all processes.
+
+    Real parameters (`suggest_float`) are optimised, on a logarithmic scale with ``log=True``, on a
+    grid with ``step``. Integers, categories, parameters that are not part of every trial, and all
+    parameters of studies with several objectives are sampled independently of each other, with a
+    warning. Constraints are ignored, with a warning. Pruned and failed trials, and infinite values,
+    are failed evaluations: as bad as the worst value nearby.
+
+    Parameters
+    ----------
+    seed
+        Makes a study repeatable, if its trials run one after the other. The samplers of several
+        processes may have the same seed: they suggest different points.
+    preset
+        "default", what we recommend, or "paper", the algorithm as published.
+    independent_sampler
+        Samples what is sampled independently; by default at random.
+    warn_independent_sampling
+        Whether to warn of parameters that are sampled independently.
+    switches
+        Any of `labcat.SWITCHES` except those that end a run, which is the study's affair (`budget`,
+        `target`, `restarts`), and `direction`, which the study has.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int | None = None,
+        preset: Literal["default", "paper"] = "default",
+        independent_sampler: BaseSampler | None = None,
+        warn_independent_sampling: bool = True,
+        **switches: Any,
+    ) -> None:
+        for name in _NOT_FOR_STUDIES:
+            if name in switches:
+                raise InvalidError(f"{name} is not a switch of the sampler: the study sees to it")
+        self._options = {"preset": preset, **switches}
+        Optimizer([(0.0, 1.0)], rng=seed, **self._options)  # refuses wrong options now
+        self._entropy = _entropy(seed)
+        self._independent_sampler = independent_sampler
+        self._warn_independent_sampling = warn_independent_sampling
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._lock = threading.RLock()
+        self._followers: weakref.WeakKeyDictionary[Study, _Follower] = weakref.WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        rebuilt = ("_lock", "_followers")
+        return {name: value for name, value in vars(self).items() if name not in rebuilt}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._start_anew()
+
+    def reseed_rng(self) -> None:
+        """Draws a new seed."""
+        with self._lock:
+            self._entropy = _entropy(None)
+            self._followers.clear()
+        if self._independent_sampler is not None:
+            self._independent_sampler.reseed_rng()
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The real parameters that every finished trial has."""
+        if len(study.directions) > 1:
+            return {}
+        with self._lock:
+            space = self._follower(study).search_space()
+        return {name: distribution for name, distribution in space.items() if _is_real(distribution)}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The next point of the optimiser."""
+        reals: dict[str, FloatDistribution] = {}
+        params: dict[str, Any] = {}
+        for name, distribution in search_space.items():
+            if isinstance(distribution, FloatDistribution) and _is_real(distribution):
+                reals[name] = distribution
+            else:
+                params[name] = self.sample_independent(study, trial, name, distribution)
+        if reals:
+            with self._lock:
+                params.update(self._follower(study).suggest(trial, reals, self._entropy))
+        return params
+
+    def _follower(self, study: Study) -> _Follower:
+        follower = self._followers.get(study)
+        if follower is None:
+            follower = self._followers[study] = _Follower(study, self._options)
+        return follower
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """A value of one parameter, with no regard to the others."""
+        if self._warn_independent_sampling:
+            reason = self._why_independent(study, param_name, param_distribution)
+            if reason is not None:
+                warnings.warn(
+                    f"parameter {param_name!r} is sampled independently, not optimised: {reason}",
+                    stacklevel=2,
+                )
+        sampler = self._independent_sampler
+        if sampler is None:
+            # The trial's number makes the values of several processes differ.
+            name = zlib.crc32(param_name.encode())
+            seed = np.random.SeedSequence((self._entropy, trial.number, name))
+            sampler = RandomSampler(seed=int(seed.generate_state(1)[0]))
+        return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+
+    def _why_independent(
+        self, study: Study, name: str, distribution: BaseDistribution
+    ) -> str | None:
+        """Why a parameter is not optimised; None if it is no loss."""
+        if distribution.single():
+            return None
+        if len(study.directions) > 1:
+            return "labcat optimises one objective"
+        if not isinstance(distribution, FloatDistribution):
+            return f"labcat optimises real parameters, and this is a {type(distribution).__name__}"
+        if not study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            return None  # before the first result nothing is known of the parameters
+        with self._lock:
+            known = self._follower(study).search_space().get(name)
+        if known == distribution:
+            return None  # it became known while the trial ran
+        return "it is not part of every trial with the same bounds"
+
+
+def _entropy(seed: int | None) -> int:
+    entropy = np.random.SeedSequence(seed).entropy
+    assert isinstance(entropy, int)
+    return entropy
+
+
+def _is_real(distribution: BaseDistribution) -> bool:
+    return isinstance(distribution, FloatDistribution) and not distribution.single()
+
+
+class _Follower:
+    """What a process knows of a study. All of it can be rebuilt from the trials."""
+
+    def __init__(self, study: Study, options: dict[str, Any]) -> None:
+        self._study = weakref.proxy(study)
+        self._options = options
+        self._search_space = IntersectionSearchSpace(include_pruned=True)
+        self._finished: set[int] = set()  # numbers of the trials that will not change any more
+        self._newest = 0  # the newest local run of any process
+        self._run: _LocalRun | None = None
+
+    def search_space(self) -> dict[str, BaseDistribution]:
+        space: dict[str, BaseDistribution] = self._search_space.calculate(self._study)
+        return space
+
+    def suggest(
+        self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
+    ) -> dict[str, float]:
+        for _ in range(_TRIES):
+            run = self._up_to_date(trial, reals, entropy)
+            x = run.suggest(trial.number)
+            if x is None:  # the local run has converged
+                run = self._begin(self._newest + 1, trial, reals, entropy)
+                x = run.suggest(trial.number) or run.first(trial.number)
+            self._run = run
+            self._newest = run.number
+            params = run.grid.params(x)
+            self._study._storage.set_trial_system_attr(
+                trial._trial_id, _ATTRIBUTE, {"run": run.number, "params": params}
+            )
+            if not self._is_taken(x, trial, run.grid):
+                break
+        return params
+
+    def _up_to_date(
+        self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
+    ) -> _LocalRun:
+        news = self._unfinished()
+        self._finished.update(t.number for t in news if t.state.is_finished())
+        self._newest = max([self._newest, *map(_run_of, news)])
+        run = self._run
+        if run is None or run.number != self._newest or run.grid.distributions != reals:
+            return self._begin(self._newest, trial, reals, entropy)
+        run.follow(news)
+        return run
+
+    def _trials(self) -> list[FrozenTrial]:
+        trials: list[FrozenTrial] = self._study.get_trials(deepcopy=False, states=_STATES)
+        return trials
+
+    def _unfinished(self) -> list[FrozenTrial]:
+        """The trials that had not finished at the last look."""
+        return [trial for trial in self._trials() if trial.number not in self._finished]
+
+    def _is_taken(self, x: _Point, trial: FrozenTrial, grid: _Grid) -> bool:
+        """Whether another process has suggested the same point at the same moment."""
+        return any(
+            other.number != trial.number and grid.point(_params_of(other)) == x
+            for other in self._unfinished()
+        )
+
+    def _begin(
+        self, number: int, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
+    ) -> _LocalRun:
+        seed = np.random.SeedSequence((entropy, trial.number, number))
+        options = {**self._options, "restarts": False}
+        if number > 0:
+            options["centre_first"] = False
+        maximize = self._study.direction == StudyDirection.MAXIMIZE
+        options["direction"] = "maximize" if maximize else "minimize"
+        run = _LocalRun(number, _Grid(reals), seed, options)
+        run.follow(self._trials())
+        return run
+
+
+def _run_of(trial: FrozenTrial) -> int:
+    attribute = trial.system_attrs.get(_ATTRIBUTE)
+    return 0 if attribute is None else int(attribute["run"])
+
+
+class _LocalRun:
+    """The optimiser of one local run, and which trials it knows."""
+
+    def __init__(
+        self, number: int, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any]
+    ) -> None:
+        self.number = number
+        self.grid = grid
+        self._optimizer = Optimizer(grid.space, rng=seed, **options)
+        self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
+        self._told: set[int] = set()  # numbers of trials
+        self._occupied: set[tuple[float, ...]] = set()  # cells, if there are steps
+
+    def follow(self, trials: Iterable[FrozenTrial]) -> None:
+        """Tells the optimiser what is new in trials."""
+        for trial in trials:
+            if trial.number not in self._told:
+                self._take(trial)
+
+    def _take(self, trial: FrozenTrial) -> None:
+        running = trial.state == TrialState.RUNNING
+        if not running:
+            _warn_of_constraints(trial)
+        x = self.grid.point(_params_of(trial))
+        if x is None:
+            if not running:
+                self._forget(trial.number)
+            return
+        if self.grid.has_steps:
+            self._occupied.add(self.grid.cell(x))
+        if _run_of(trial) != self.number:
+            return
+        if trial.number not in self._pending:
+            self._pending[trial.number] = (self._register(x), x)
+        if not running:
+            self._finish(trial, x)
+
+    def _register(self, x: _Point) -> int:
+        """Makes a point pending that the optimiser did not suggest; it replaces one of its design."""
+        self._optimizer.enqueue(x)
+        return self._optimizer.ask().id
+
+    def _finish(self, trial: FrozenTrial, x: _Point) -> None:
+        self._told.add(trial.number)
+        id, asked = self._pending.pop(trial.number)
+        value = trial.value if trial.state == TrialState.COMPLETE else None
+        if x == asked:
+            self._optimizer.tell(id, math.nan if value is None else value)
+        else:  # it was moved to the grid, or by the user
+            self._optimizer.cancel(id)
+            self._optimizer.tell(x=x, value=math.nan if value is None else value)
+
+    def _forget(self, number: int) -> None:
+        """Withdraws what was suggested for a trial."""
+        if number in self._pending:
+            self._optimizer.cancel(self._pending.pop(number)[0])
+
+    def suggest(self, number: int) -> _Point | None:
+        """The point of a trial; None if the run has converged."""
+        passed = []
+        try:
+            for _ in range(_TRIES):
+                x = self.first(number)
+                if self.grid.cell(x) not in self._occupied:
+                    return x
+                passed.append(self._pending.pop(number)[0])
+        except Stopped:
+            pass
+        finally:
+            for id in passed:
+                self._optimizer.cancel(id)
+        return None
+
+    def first(self, number: int) -> _Point:
+        """The point of a trial, whether or not its place on the grid is occupied."""
+        self._forget(number)
+        asked = self._optimizer.ask()
+        point = tuple(asked.x.tolist())
+        self._pending[number] = (asked.id, point)
+        return self.grid.nearest(point)
+
+
+def _params_of(trial: FrozenTrial) -> Mapping[str, Any]:
+    """The parameters of a trial; those of a running one are complete once it has used them all."""
+    suggested = trial.system_attrs.get(_ATTRIBUTE)
+    return trial.params if suggested is None else {**suggested["params"], **trial.params}
+
+
+def _warn_of_constraints(trial: FrozenTrial) -> None:
+    if any(key.partition(":")[0] == "constraints" for key in trial.system_attrs):
+        warnings.warn("labcat ignores the constraints of the trials", stacklevel=2)
+
+
+class _Grid:
+    """Real parameters of Optuna, some of which may have steps, as a space of labcat."""
+
+    def __init__(self, distributions: dict[str, FloatDistribution]) -> None:
+        self.distributions = distributions
+        self._axes = list(distributions.values())
+        self.has_steps = any(axis.step is not None for axis in self._axes)
+        self.space = Space(
+            {
+                f"x{i}": Real(axis.low, axis.high, scale="log" if axis.log else "linear")
+                for i, axis in enumerate(self._axes)
+            }
+        )
+
+    def point(self, params: Mapping[str, Any]) -> _Point | None:
+        """The point that parameters describe; None if one is missing or out of bounds."""
+        x = []
+        for name, axis in self.distributions.items():
+            value = params.get(name)
+            if not isinstance(value, float) or not axis.low <= value <= axis.high:
+                return None
+            x.append(value)
+        return tuple(x)
+
+    def params(self, x: _Point) -> dict[str, float]:
+        return dict(zip(self.distributions, x))
+
+    def cell(self, x: _Point) -> tuple[float, ...]:
+        """What two points have in common if they are one on the grid."""
+        return tuple(
+            value if axis.step is None else round((value - axis.low) / axis.step)
+            for value, axis in zip(x, self._axes)
+        )
+
+    def nearest(self, x: _Point) -> _Point:
+        """The nearest point on the grid."""
+        return tuple(
+            value if axis.step is None else min(axis.low + cell * axis.step, axis.high)
+            for value, cell, axis in zip(x, self.cell(x), self._axes)
+        )

@@ -1,0 +1,347 @@
+"""The Optuna sampler in one process."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import statistics
+import time
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    MultiObjectiveSamplerTestCase,
+    RelativeSamplerTestCase,
+)
+from optuna.trial import TrialState
+
+import labcat
+from labcat.integrations.optuna import LabcatSampler
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+@pytest.mark.filterwarnings("ignore:parameter '.*' is sampled independently")
+class TestOptunasOwnTests(
+    BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase
+):
+    @pytest.fixture
+    def sampler(self):
+        return LabcatSampler
+
+
+def rosenbrock(trial):
+    x, y = (trial.suggest_float(name, -5, 10) for name in "xy")
+    return 100 * (y - x**2) ** 2 + (1 - x) ** 2
+
+
+def run_of(trial):
+    return trial.system_attrs.get("labcat", {"run": 0})["run"]
+
+
+def points(trials):
+    return [tuple(trial.params.values()) for trial in trials]
+
+
+def test_it_optimises():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(rosenbrock, n_trials=150)
+    assert study.best_value < 1e-6
+    assert len(set(points(study.trials))) == 150
+
+
+def test_one_process_gives_the_run_of_the_optimizer():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(rosenbrock, n_trials=30)
+    optimizer = labcat.Optimizer(
+        [(-5, 10)] * 2, rng=np.random.SeedSequence((1, 1, 0)), restarts=False
+    )
+    optimizer.enqueue(points(study.trials)[0])
+    for trial in study.trials:
+        asked = optimizer.ask()
+        assert tuple(asked.x) == (trial.params["x"], trial.params["y"])
+        optimizer.tell(asked, trial.value)
+
+
+def test_a_seed_makes_a_study_repeatable():
+    def run(seed):
+        study = optuna.create_study(sampler=LabcatSampler(seed=seed))
+        study.optimize(rosenbrock, n_trials=12)
+        return points(study.trials)
+
+    assert run(7) == run(7)
+    assert run(7) != run(8)
+
+
+def test_the_direction_is_the_studys():
+    study = optuna.create_study(direction="maximize", sampler=LabcatSampler(seed=1))
+    study.optimize(lambda trial: 3 - (trial.suggest_float("x", -5, 5) - 1) ** 2, n_trials=30)
+    assert study.best_value == pytest.approx(3, abs=1e-6)
+
+
+def test_a_logarithmic_parameter_is_searched_by_its_logarithm():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+
+    def objective(trial):
+        rate = trial.suggest_float("rate", 1e-8, 1, log=True)
+        return (math.log10(rate) + 5) ** 2
+
+    study.optimize(objective, n_trials=30)
+    assert study.best_params["rate"] == pytest.approx(1e-5, rel=1e-2)
+
+
+def warm_study(n, seed=2, **options):
+    """A study of random trials, and a sampler that has seen none of them."""
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=3))
+    study.optimize(rosenbrock, n_trials=n)
+    study.sampler = LabcatSampler(seed=seed, **options)
+    return study
+
+
+def test_it_continues_from_the_trials_it_finds():
+    study = warm_study(200)
+    before = study.best_value
+    study.optimize(rosenbrock, n_trials=40)
+    assert study.best_value < 1e-3 * before
+    assert len(set(points(study.trials))) == 240
+
+
+def test_a_new_sampler_for_each_trial_still_optimises():
+    study = optuna.create_study()
+    for _ in range(120):
+        study.sampler = LabcatSampler(seed=1)
+        study.optimize(rosenbrock, n_trials=1)
+    assert study.best_value < 1e-6
+    assert len(set(points(study.trials))) == 120
+
+
+def test_running_trials_of_others_are_pending():
+    study = warm_study(20)
+    storage = study._storage
+    others = [
+        optuna.load_study(
+            study_name=study.study_name, storage=storage, sampler=LabcatSampler(seed=2)
+        )
+        for _ in range(2)
+    ]
+    asked = []
+    for i in range(8):
+        trial = others[i % 2].ask()
+        asked.append(tuple(trial.suggest_float(name, -5, 10) for name in "xy"))
+        known = others[i % 2].sampler._followers[others[i % 2]]._run._optimizer.pending
+        assert {tuple(t.x) for t in known} == set(asked)
+    assert len(set(asked)) == 8
+
+
+def test_a_running_trial_is_known_before_it_uses_its_parameters():
+    study = warm_study(20)
+    first = study.ask()
+    first.suggest_float("x", -5, 10)  # y comes later
+    other = optuna.load_study(
+        study_name=study.study_name, storage=study._storage, sampler=LabcatSampler(seed=2)
+    )
+    other.ask().suggest_float("x", -5, 10)
+    pending = [tuple(t.x) for t in other.sampler._followers[other]._run._optimizer.pending]
+    assert (first.params["x"], first.suggest_float("y", -5, 10)) == pending[0]
+
+
+def test_a_point_moved_by_the_user_is_told_where_it_was_evaluated():
+    study = warm_study(10)
+    study.enqueue_trial({"x": 1.0, "y": 1.0})
+    study.optimize(rosenbrock, n_trials=2)
+    told = study.sampler._followers[study]._run._optimizer
+    assert tuple(told.best.x) == (1.0, 1.0)
+    assert told.n_evaluations == 11  # the newest is told when the next is asked
+    assert len(told.pending) == 1
+
+
+@pytest.mark.parametrize("ending", ["nan", "exception", "pruned", "inf"])
+def test_failures_teach_where_not_to_go(ending):
+    def objective(trial):
+        value = rosenbrock(trial)
+        if trial.params["x"] < 0:
+            if ending == "exception":
+                raise ArithmeticError
+            if ending == "pruned":
+                trial.report(0.0, 1)
+                raise optuna.TrialPruned
+            return math.nan if ending == "nan" else math.inf
+        return value
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=3))
+    study.optimize(objective, n_trials=80, catch=ArithmeticError)
+    assert study.best_value < 1e-2
+    ended = [trial for trial in study.trials if trial.params["x"] < 0]
+    assert 0 < len(ended) < 40
+
+
+def test_a_study_in_which_everything_fails_goes_on():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(lambda trial: math.nan * trial.suggest_float("x", 0, 1), n_trials=20)
+    assert len(set(points(study.trials))) == 20
+
+
+def test_steps_give_points_of_the_grid_each_once():
+    def objective(trial):
+        x = trial.suggest_float("x", -1, 1, step=0.25)
+        y = trial.suggest_float("y", 0, 10.2, step=0.1)
+        return (x - 0.5) ** 2 + (y - 7.3) ** 2
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(objective, n_trials=60)
+    for trial in study.trials:
+        assert (trial.params["x"] / 0.25).is_integer()
+        assert trial.params["y"] == pytest.approx(round(trial.params["y"], 1), abs=1e-9)
+    assert len({(p[0], round(p[1], 1)) for p in points(study.trials)}) == 60
+    assert study.best_value == pytest.approx(0, abs=1e-9)
+
+
+def test_a_grid_that_is_used_up_does_not_end_the_study():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1, step=0.2), n_trials=25)
+    assert len(study.trials) == 25
+    assert study.best_value == 0
+
+
+def test_local_runs_follow_each_other_in_all_processes():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1, tolerance=1e-6))
+    study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=100)
+    newest = run_of(study.trials[-1])
+    assert newest >= 1
+    assert [run_of(t) for t in study.trials] == sorted(run_of(t) for t in study.trials)
+    other = optuna.load_study(
+        study_name=study.study_name, storage=study._storage, sampler=LabcatSampler(seed=2)
+    )
+    trial = other.ask()
+    trial.suggest_float("x", -1, 1)
+    assert run_of(other.trials[-1]) == newest
+    told = other.sampler._followers[other]._run._optimizer.n_evaluations
+    assert told == sum(run_of(t) == newest for t in study.trials[:-1])
+
+
+@pytest.mark.parametrize(
+    "suggest",
+    [
+        lambda trial: trial.suggest_int("other", 0, 10),
+        lambda trial: trial.suggest_categorical("other", ["a", "b"]),
+        lambda trial: trial.suggest_float("other", 0, 1 + trial.number),
+    ],
+    ids=["integer", "categorical", "changing bounds"],
+)
+def test_what_it_cannot_optimise_is_sampled_independently_with_a_warning(suggest):
+    def objective(trial):
+        suggest(trial)
+        return (trial.suggest_float("x", -5, 5) - 1) ** 2
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    with pytest.warns(UserWarning, match="'other' is sampled independently"):
+        study.optimize(objective, n_trials=30)
+    assert study.best_value < 1e-3
+    assert "other" not in study.trials[-1].system_attrs["labcat"]["params"]
+
+    study.sampler = LabcatSampler(seed=1, warn_independent_sampling=False)
+    study.optimize(objective, n_trials=2)  # warnings are errors here
+
+
+def test_the_independent_sampler_can_be_chosen():
+    class Seven(optuna.samplers.RandomSampler):
+        def sample_independent(self, study, trial, name, distribution):
+            return 7
+
+    study = optuna.create_study(
+        sampler=LabcatSampler(independent_sampler=Seven(), warn_independent_sampling=False)
+    )
+    study.optimize(lambda t: t.suggest_int("n", 0, 10) + t.suggest_float("x", 6, 8), n_trials=5)
+    assert {trial.params["n"] for trial in study.trials} == {7}
+
+
+def test_several_objectives_are_sampled_independently_with_a_warning():
+    study = optuna.create_study(directions=["minimize"] * 2, sampler=LabcatSampler(seed=1))
+    with pytest.warns(UserWarning, match="one objective"):
+        study.optimize(lambda t: (t.suggest_float("x", 0, 1), t.params["x"] - 1), n_trials=5)
+    assert len(set(points(study.trials))) == 5
+
+
+def test_constraints_are_ignored_with_a_warning():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    trial = study.ask()
+    x = trial.suggest_float("x", 0, 1)
+    trial.set_constraint("c", 1.0)
+    study.tell(trial, x)
+    with pytest.warns(UserWarning, match="ignores the constraints"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+
+
+def test_reseeding_and_pickling():
+    study = warm_study(20)
+    copied = pickle.loads(pickle.dumps(study.sampler))
+    reseeded = pickle.loads(pickle.dumps(study.sampler))
+    reseeded.reseed_rng()
+    suggested = []
+    for sampler in (study.sampler, copied, reseeded):
+        again = optuna.create_study(sampler=sampler)
+        again.add_trials(study.trials)
+        trial = again.ask()
+        suggested.append(tuple(trial.suggest_float(name, -5, 10) for name in "xy"))
+    assert suggested[0] == suggested[1] != suggested[2]
+
+
+def test_threads_share_a_study():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(rosenbrock, n_trials=80, n_jobs=4)
+    assert len(set(points(study.trials))) == 80
+    assert study.best_value < 1
+
+
+@pytest.mark.parametrize("name", ["budget", "target", "restarts", "direction"])
+def test_what_the_study_decides_is_no_switch(name):
+    with pytest.raises(labcat.InvalidError, match=name):
+        LabcatSampler(**{name: 1})
+
+
+def test_switches_reach_the_optimizer():
+    with pytest.raises(labcat.UnknownSwitchError, match="colour"):
+        LabcatSampler(colour=1)
+    study = warm_study(10, preset="paper", beta=0.3)
+    study.optimize(rosenbrock, n_trials=1)
+    config = study.sampler._followers[study]._run._optimizer.config
+    assert (config["preset"], config["beta"]) == ("paper", 0.3)
+
+
+def test_asking_at_a_thousand_trials_costs_at_most_ten_steps():
+    d = 5
+    bounds = [(-5.0, 10.0)] * d
+    names = [f"x{i}" for i in range(d)]
+    optimizer = labcat.Optimizer(bounds, rng=1)
+    trials, steps = [], []
+    for _ in range(1000):
+        start = time.perf_counter()
+        trial = optimizer.ask()
+        x = trial.x
+        value = float(np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))
+        optimizer.tell(trial, value)
+        steps.append(time.perf_counter() - start)
+        trials.append((dict(zip(names, x.tolist())), value))
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    distributions = {name: FloatDistribution(*bounds[0]) for name in names}
+    study.add_trials(
+        optuna.create_trial(params=params, distributions=distributions, value=value)
+        for params, value in trials
+    )
+    asks = []
+    for _ in range(21):
+        start = time.perf_counter()
+        trial = study.ask(distributions)
+        asks.append(time.perf_counter() - start)
+        study.tell(trial, sum(trial.params.values()) ** 2)
+    assert study.trials[-1].state == TrialState.COMPLETE
+    step, ask = statistics.median(steps), statistics.median(asks)
+    print(f"\na step: {step * 1e3:.2f} ms; asking at 1,000 trials: {ask * 1e3:.2f} ms")
+    assert ask <= 10 * step

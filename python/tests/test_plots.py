@@ -1,0 +1,184 @@
+"""Pictures."""
+
+from __future__ import annotations
+
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+
+import labcat
+from labcat import plots
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def rosenbrock(x):
+    return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+
+def far_end(rotation, **options):
+    """The run of the paper's figure, from the far end of the valley."""
+    return labcat.minimize(
+        rosenbrock,
+        [(-2.5, 2.5), (-1.5, 5)],
+        x0=[-2, 4],
+        budget=150,
+        target=1e-3,
+        rng=1,
+        preset="paper",
+        rotation=rotation,
+        **options,
+    )
+
+
+def outlines(ax):
+    """Corners of the trust regions that are drawn, shape (n, 5, 2)."""
+    (drawn,) = [c for c in ax.collections if type(c).__name__ == "LineCollection"]
+    return np.array([path.vertices for path in drawn.get_paths()])
+
+
+def sides(outline):
+    return np.diff(outline, axis=0)
+
+
+def test_the_paths_of_the_rosenbrock_figure():
+    without, rotated = far_end(False), far_end(True)
+    assert rotated.message == "the target 0.001 is reached"
+    assert rotated.nfev < without.nfev
+    for result in (without, rotated):
+        ax = plots.path(result, rosenbrock, resolution=20)
+        boxes = outlines(ax)
+        assert len(boxes) == sum(region is not None for region in result.history.trust_region)
+        assert len(boxes) > 50
+        for box in boxes:
+            a, b, c, d = sides(box)
+            np.testing.assert_allclose(a, -c, atol=1e-9)
+            np.testing.assert_allclose(b, -d, atol=1e-9)
+    axis_parallel = [np.isclose(sides(box), 0).any(axis=1).all() for box in outlines(plots.path(without))]
+    assert all(axis_parallel)
+    tilted = [not np.isclose(sides(box), 0).any() for box in outlines(plots.path(rotated))]
+    assert all(tilted)
+
+
+def test_each_point_lies_in_the_region_it_was_searched_for_in():
+    history = far_end(True).history
+    assert history.trust_region[:5] == [None] * 5  # the initial design
+    for x, region in zip(history.x[5:], history.trust_region[5:]):
+        along_axes = np.linalg.solve(region.half_axes.T, x - region.centre)
+        assert np.abs(along_axes).max() <= 1 + 1e-9
+
+
+def test_regions_are_known_with_workers_and_only_with_two_parameters(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2) as pool:
+        result = far_end(True, workers=pool)
+    assert sum(region is not None for region in result.history.trust_region) > 20
+    cubic = labcat.minimize(lambda x: float(x @ x), [(-1, 1)] * 3, budget=20, rng=1)
+    assert cubic.history.trust_region == [None] * 20
+
+
+def test_convergence():
+    result = far_end(True)
+    ax = plots.convergence(result)
+    best = {line.get_label(): line for line in ax.lines}["best so far"]
+    np.testing.assert_array_equal(best.get_ydata(), result.history.best)
+    assert ax.get_yscale() == "log"
+    assert ax.get_xlabel() == "evaluations"
+
+
+def test_convergence_of_a_run_with_failures_restarts_and_negative_values():
+    def fun(x):
+        return np.nan if x[0] < -0.5 else (x[0] - 0.3) ** 2 - 1
+
+    result = labcat.minimize(fun, [(-1, 1)], budget=100, rng=1, tolerance=1e-9)
+    assert result.restarts
+    ax = plots.convergence(result)
+    labels = [line.get_label() for line in ax.lines]
+    failed = {line.get_label(): line for line in ax.lines}["failed"]
+    np.testing.assert_array_equal(failed.get_xdata(), 1 + np.flatnonzero(result.history.failed))
+    assert len(failed.get_xdata()) > 0
+    assert labels.count("restart") == 1
+    assert len(labels) == 3 + len(result.restarts)
+    assert ax.get_yscale() == "linear"
+    distance = plots.convergence(result, minimum=-1)
+    assert distance.get_yscale() == "log"
+    assert min(distance.lines[1].get_ydata()) == result.fun + 1
+
+
+def test_relevance():
+    space = labcat.Space(strong=(-1, 1), weak=(-1, 1), none=(-1, 1))
+    result = labcat.minimize(
+        lambda strong, weak, none: strong**2 + 0.01 * weak**2, space, budget=60, rng=1, restarts=False
+    )
+    ax = plots.relevance(result)
+    shares = [bar.get_width() for bar in ax.patches]
+    assert sum(shares) == pytest.approx(1)
+    assert shares[0] > shares[1] > shares[2]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["strong", "weak", "none"]
+
+
+def test_relevance_without_a_model_says_so():
+    result = labcat.minimize(rosenbrock, [(-5, 10)] * 2, budget=2, rng=1)
+    assert [text.get_text() for text in plots.relevance(result).texts] == ["no model yet"]
+    assert len(outlines(plots.path(result))) == 0
+
+
+def test_the_path_has_the_scales_and_names_of_the_parameters():
+    space = labcat.Space(rate=labcat.Real(1e-6, 1, scale="log"), momentum=(0, 1))
+
+    def loss(rate, momentum):
+        return (np.log10(rate) + 3) ** 2 + momentum
+
+    result = labcat.minimize(loss, space, budget=20, rng=1)
+    ax = plots.path(result, lambda x: loss(*x), resolution=10)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("rate", "momentum")
+    assert ax.get_xlim() == pytest.approx((1e-6, 1))
+
+
+def test_contours_of_a_maximum_and_of_a_constant():
+    result = labcat.maximize(lambda x: -rosenbrock(x), [(-2, 2)] * 2, budget=20, rng=1)
+    for fun in (lambda x: -rosenbrock(x), lambda x: 1.0, lambda x: np.nan if x[0] < 0 else x[1]):
+        plots.path(result, fun, resolution=10)
+
+
+def test_plot_draws_an_overview(tmp_path):
+    result = far_end(True)
+    figure = result.plot(rosenbrock)
+    assert len(figure.axes) == 3
+    figure.savefig(tmp_path / "run.png")
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    one = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=10, rng=1)
+    assert len(one.plot().axes) == 2
+
+
+def test_axes_can_be_given():
+    result = far_end(True)
+    _, axes = plt.subplots(1, 3)
+    assert plots.convergence(result, ax=axes[0]) is axes[0]
+    assert plots.relevance(result, ax=axes[1]) is axes[1]
+    assert plots.path(result, ax=axes[2]) is axes[2]
+    assert len(plt.get_fignums()) == 1
+
+
+def test_a_path_needs_two_parameters():
+    result = labcat.minimize(lambda x: float(x @ x), [(-1, 1)] * 3, budget=10, rng=1)
+    with pytest.raises(labcat.InvalidError, match="2 parameters, not for 3"):
+        plots.path(result)
+
+
+def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=10, rng=1)
+    with pytest.raises(labcat.LabcatError, match=r"labcat\[plots\]"):
+        result.plot()
