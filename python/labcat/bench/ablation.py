@@ -76,7 +76,7 @@ def run_auc(run: Runtimes) -> float:
 def summarise(records: Sequence[Record], folder: Path, *, draw: bool = True) -> list[Block]:
     dims = sorted({r["d"] for r in records})
     by_dim = {dim: by_algorithm(records, dim) for dim in dims}
-    blocks: list[Block] = [score_table("bbob", dim, by_dim[dim], {}, speed(records, dim)) for dim in dims]
+    blocks: list[Block] = [score_table("bbob", dim, by_dim[dim], speed(records, dim)) for dim in dims]
     blocks.append(difference_table(by_dim))
     blocks.append(restart_table(records, dims))
     blocks.append(Text("\n".join(f"- {sentence}" for sentence in sentences(by_dim, records))))

@@ -205,7 +205,7 @@ def carry_out(options: Any, runs: Sequence[Run], title: str) -> tuple[list[Recor
 
 
 def present(options: Any, title: str, results: ResultsFile, blocks: list[Block]) -> None:
-    summary = Summary(title, results.metas[-1:], blocks)
+    summary = Summary(title, results.origins, blocks)
     summary.save(options.out)
     print(summary.markdown(figures=False))
     print(f"written to {options.out}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from . import archive, figures
 from .algorithms import Algorithm
@@ -59,7 +60,8 @@ def summarise(records: Sequence[Record], folder: Path, archived: Sequence[str], 
         ours = by_algorithm(records, dim)
         others = archive.select(archived, dim, functions) if suite == "bbob" else {}
         by_dim[dim] = {**ours, **others}
-        blocks.append(score_table(suite, dim, ours, others, speed(records, dim)))
+        absent = UNAVAILABLE if others else {}
+        blocks.append(score_table(suite, dim, ours, speed(records, dim), others, absent))
         if draw:
             name = f"{suite}-d{dim:02d}"
             figures.save(figures.group_figure(by_dim[dim], dim), folder / name)
@@ -85,19 +87,19 @@ def score_table(
     suite: str,
     dim: int,
     ours: Mapping[str, Sequence[Runtimes]],
-    others: Mapping[str, Sequence[Runtimes]],
     milliseconds: Mapping[str, float],
+    others: Mapping[str, Sequence[Runtimes]] = MappingProxyType({}),
+    absent: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
-    """AUC / Solved by group, best AUC first; archived algorithms and those without data below."""
+    """AUC / Solved by group, best AUC first; below them archived algorithms, and those without data, with the reason."""
     rows = [
         score_row(name, runs[name], milliseconds)
         for runs in (ours, others)
         for name in sorted(runs, key=lambda name: -score(runs[name]).auc)
     ]
-    if suite == "bbob":
-        rows += [[f"{name} (no data)", *["–"] * (len(GROUPS) + 3)] for name in UNAVAILABLE]
+    rows += [[f"{name} (no data)", *["–"] * (len(GROUPS) + 3)] for name in absent]
     notes = [f"{name}: {archive.REMARKS[name]}." for name in others if name in archive.REMARKS]
-    notes += [f"{name}: {why}." for name, why in UNAVAILABLE.items() if suite == "bbob"]
+    notes += [f"{name}: {why}." for name, why in absent.items()]
     targets = "50 targets from best2009" if suite == "bbob" else "51 targets from 10² to 10⁻⁸"
     return Table(
         f"{suite}, d = {dim}: AUC / Solved, budget {BUDGET_FACTOR}·d, {targets}",

@@ -101,7 +101,7 @@ def compare(
     value = "best value" if minimum is None else "regret"
     blocks: list[Block] = [regret_table(f"{name}, {budget} evaluations", table, value=value)]
     title = f"Comparison on {name}"
-    return Comparison(records, Summary(title, file.metas, blocks + failures(records)), minimum is not None)
+    return Comparison(records, Summary(title, file.origins, blocks + failures(records)), minimum is not None)
 
 
 class FunctionReference:

@@ -51,11 +51,12 @@ def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """One style per algorithm, the same in every panel."""
     styles: dict[str, dict[str, Any]] = {}
     plain = [name for name in names if name not in FIXED]
+    thick = 2.4 if sum(name.startswith("LABCAT") for name in plain) < 3 else 1.6
     for i, name in enumerate(sorted(plain, key=lambda name: not name.startswith("LABCAT"))):
         styles[name] = {
             "color": COLOURS[i % len(COLOURS)],
             "linestyle": LINES[(i // len(COLOURS)) % len(LINES)],
-            "linewidth": 2.4 if name.startswith("LABCAT") else 1.3,
+            "linewidth": thick if name.startswith("LABCAT") else 1.3,
         }
     return styles | FIXED
 

@@ -19,9 +19,9 @@ table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabu
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap; }
 .words { text-align: left; white-space: normal; min-width: 8rem; }
 tr:hover td { background: #f6f6f0; }
-pre { background: #f5f5f2; padding: .6rem .8rem; overflow-x: auto; font-size: .8rem; }
+pre { background: #f5f5f2; padding: .6rem .8rem; white-space: pre-wrap; font-size: .8rem; }
 figure { margin: 1.5rem 0; } figure img { max-width: 100%; } figcaption, .note { color: #555; font-size: .85rem; }
-nav li { display: inline-block; margin-right: 1.2rem; }
+nav ul { padding: 0; } nav li { display: inline-block; margin-right: 1.2rem; }
 """
 
 

@@ -54,6 +54,11 @@ class ResultsFile:
             file.write(text)
 
     @property
+    def origins(self) -> list[Record]:
+        """The latest session of each commit and machine that had a part in the results."""
+        return list({(meta["commit"], meta["build"], meta["machine"]): meta for meta in self.metas}.values())
+
+    @property
     def other_builds(self) -> list[str]:
         """Builds of LABCAT, other than this one, whose results the file holds."""
         return sorted({meta["build"] for meta in self.metas} - {build()})

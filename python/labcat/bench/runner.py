@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -140,7 +141,7 @@ def open_executor(workers: int, cluster: str | None) -> Iterator[Executor]:
         return
     os.environ.update({name: value for name, value in ONE_THREAD.items() if name not in os.environ})
     others = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _ignore_interrupt)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
     try:
         yield pool
     except BaseException:
@@ -152,9 +153,18 @@ def open_executor(workers: int, cluster: str | None) -> Iterator[Executor]:
     pool.shutdown()
 
 
-def _ignore_interrupt() -> None:
+def _start_worker() -> None:
     # The interrupt of the terminal reaches every process; what to do about it is decided in the first one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A worker whose parent was killed would wait for work for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

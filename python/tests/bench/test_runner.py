@@ -165,27 +165,22 @@ def test_results_of_another_build_are_noticed(tmp_path):
     assert ResultsFile(tmp_path / "r.jsonl").other_builds == ["0123456789ab"]
 
 
+def start_benchmark(path, workers):
+    """A benchmark in a session of its own, which has finished its first runs."""
+    options = ["--preset", "default", "--dims", "5", "--workers", workers, "--out", str(path.parent), "--no-figures"]
+    command = [sys.executable, "-m", "labcat.bench", "coco", *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not (path.exists() and len(path.read_text().splitlines()) > 2):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    return process
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupt_keeps_what_is_done(tmp_path, workers):
-    arguments = [
-        "coco",
-        "--preset",
-        "default",
-        "--dims",
-        "5",
-        "--workers",
-        workers,
-        "--out",
-        str(tmp_path),
-        "--no-figures",
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "labcat.bench", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
     path = tmp_path / "results.jsonl"
-    deadline = time.monotonic() + 60
-    while not (path.exists() and len(path.read_text().splitlines()) > 2) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    process = start_benchmark(path, workers)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
@@ -193,3 +188,17 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, workers):
     lines = path.read_text().splitlines()
     assert len(lines) > 2
     assert all(json.loads(line) for line in lines)
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path):
+    process = start_benchmark(tmp_path / "results.jsonl", "2")
+    process.kill()
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 30
+    while True:  # until the session has no process left
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.1)
