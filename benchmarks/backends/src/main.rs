@@ -21,32 +21,40 @@ fn quickest(mut f: impl FnMut() -> f64) -> f64 {
     best
 }
 
+const SIZES: [usize; 5] = [14, 35, 70, 140, 700];
+const OPERATIONS: [&str; 3] = ["Cholesky", "inverse from the factor", "product"];
+
+fn ours(n: usize) -> [f64; 3] {
+    let mut y = Yardstick::new(n, n / 7);
+    [quickest(|| y.cholesky()), quickest(|| y.inverse()), quickest(|| y.product())]
+}
+
+fn by_nalgebra(n: usize) -> [f64; 3] {
+    let y = Yardstick::new(n, n / 7);
+    let k = DMatrix::from_fn(n, n, |i, j| y.entry(i, j));
+    let cholesky = quickest(|| k.clone().cholesky().map_or(0.0, |c| c.l_dirty()[(0, 0)]));
+    let inverse = k.clone().cholesky().map_or(f64::NAN, |factor| quickest(|| factor.inverse()[(0, 0)]));
+    [cholesky, inverse, quickest(|| (&k * &k)[(0, 0)])]
+}
+
+fn by_faer(n: usize) -> [f64; 3] {
+    let y = Yardstick::new(n, n / 7);
+    let k = Mat::from_fn(n, n, |i, j| y.entry(i, j));
+    let cholesky = quickest(|| Llt::new(k.as_ref(), Side::Lower).map_or(0.0, |l| l.L()[(0, 0)]));
+    let inverse = Llt::new(k.as_ref(), Side::Lower).map_or(f64::NAN, |factor| quickest(|| factor.inverse()[(0, 0)]));
+    [cholesky, inverse, quickest(|| (&k * &k)[(0, 0)])]
+}
+
 fn main() {
     faer::set_global_parallelism(Par::Seq);
+    // One after the other: wide registers left in use by one library slow the next one's narrow ones down.
+    let [ours, nalgebra, faer] = [ours, by_nalgebra, by_faer].map(|run| SIZES.map(run));
     println!("| n | operation | ours, µs | nalgebra / ours | faer / ours |");
     println!("|---|---|---|---|---|");
-    for n in [14, 35, 70, 140, 700] {
-        let mut ours = Yardstick::new(n, n / 7);
-        let na = DMatrix::from_fn(n, n, |i, j| ours.entry(i, j));
-        let fa = Mat::from_fn(n, n, |i, j| ours.entry(i, j));
-        let row = |name: &str, ours: f64, nalgebra: f64, faer: f64| {
-            println!("| {n} | {name} | {:.1} | {:.2} | {:.2} |", ours * 1e6, nalgebra / ours, faer / ours);
-        };
-
-        let base = quickest(|| ours.cholesky());
-        let by_nalgebra = quickest(|| na.clone().cholesky().map_or(0.0, |c| c.l_dirty()[(0, 0)]));
-        let by_faer = quickest(|| Llt::new(fa.as_ref(), Side::Lower).map_or(0.0, |l| l.L()[(0, 0)]));
-        row("Cholesky", base, by_nalgebra, by_faer);
-
-        let (Some(na_factor), Ok(fa_factor)) = (na.clone().cholesky(), Llt::new(fa.as_ref(), Side::Lower)) else { return };
-        let base = quickest(|| ours.inverse());
-        let by_nalgebra = quickest(|| na_factor.inverse()[(0, 0)]);
-        let by_faer = quickest(|| fa_factor.inverse()[(0, 0)]);
-        row("inverse from the factor", base, by_nalgebra, by_faer);
-
-        let base = quickest(|| ours.product());
-        let by_nalgebra = quickest(|| (&na * &na)[(0, 0)]);
-        let by_faer = quickest(|| (&fa * &fa)[(0, 0)]);
-        row("product", base, by_nalgebra, by_faer);
+    for (s, n) in SIZES.iter().enumerate() {
+        for (o, operation) in OPERATIONS.iter().enumerate() {
+            let base = ours[s][o];
+            println!("| {n} | {operation} | {:.1} | {:.2} | {:.2} |", base * 1e6, nalgebra[s][o] / base, faer[s][o] / base);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The cost of a step does not grow: steps 1900–2000 against steps 400–500 of a function that stalls.
 #![allow(clippy::unwrap_used)]
 
-use labcat::{Config, Domain, Optimizer, Preset};
+use labcat::{Config, Domain, Optimizer, Origin, Preset};
 use std::time::{Duration, Instant};
 
 /// A rugged plain: no two points have much to do with each other, so the best is hardly ever improved on and the trust region
@@ -21,11 +21,16 @@ fn run(preset: Preset, d: usize) -> Vec<Duration> {
     config.budget = Some(2000);
     let mut optimizer = Optimizer::new(Domain::new(&vec![(0.0, 1.0); d]).unwrap(), config).unwrap();
     (0..2000)
-        .map(|_| {
+        .map(|step| {
             let start = Instant::now();
             let suggestion = optimizer.ask().unwrap();
             optimizer.tell(suggestion.id, stalling(&suggestion.x)).unwrap();
-            start.elapsed()
+            let time = start.elapsed();
+            if (400..500).contains(&step) || step >= 1900 {
+                let report = optimizer.report().unwrap();
+                assert_eq!((report.origin, report.observations), (Origin::Model, 7 * d), "step {step} is no full step");
+            }
+            time
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use crate::common::{Dir, study};
 
 const EVALUATIONS: usize = 1_000;
 /// A machine that is busy with something else gets another chance.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 6;
 /// The promise.
 const LIMIT: f64 = 1.5;
 

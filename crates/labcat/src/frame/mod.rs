@@ -130,6 +130,7 @@ impl Frame {
     }
 
     /// Whether every number is usable (a deserialised frame may hold anything).
+    #[cfg(any(feature = "serde", test))]
     pub(crate) fn is_valid(&self, d: usize) -> bool {
         let finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         self.centre.len() == d

@@ -56,6 +56,7 @@ impl Matrix {
     }
 
     /// Whether the stored buffer has as many entries as the shape says (a deserialised matrix may lie).
+    #[cfg(any(feature = "serde", test))]
     pub(crate) fn is_consistent(&self, rows: usize, cols: usize) -> bool {
         self.rows == rows && self.cols == cols && self.data.len() == rows * cols
     }

@@ -41,9 +41,10 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Room for everything that a step in `d` dimensions needs.
+    /// Room for everything that a step in `d` dimensions needs; for caches and samples beyond the usual it grows when they fill.
     pub(super) fn new(members: usize, candidates: usize, d: usize) -> Self {
-        let n = members + 2;
+        let n = members.min(1000) + 2;
+        let candidates = candidates.min(10_000);
         let mut work = Self {
             gp: None,
             outputs: Outputs::default(),

@@ -7,7 +7,6 @@ mod errors;
 mod extremes;
 mod failures;
 mod fuzz;
-mod golden;
 #[cfg(feature = "serde")]
 mod state;
 mod stopping;

@@ -1,7 +1,9 @@
-//! One seed, one stream, whatever the build: a fingerprint of long streams, stored in `tests/golden/fingerprint.txt`. `scripts/test-core`
-//! runs this file unoptimised, optimised, and for the processor at hand; each must find the stored fingerprint.
+//! One seed, one stream, for ever and whatever the build: the first thirty suggestions of both presets on fixed functions, to the
+//! bit, and fingerprints of longer streams, stored in `tests/golden`. `scripts/test-core` runs this file unoptimised, optimised, and for the
+//! processor at hand; each must find what is stored.
 //!
-//! To write it anew: `LABCAT_BLESS=1 cargo test -p labcat --test determinism`
+//! A change of those files changes what users see and needs a line in the changelog. To write them anew:
+//! `LABCAT_BLESS=1 cargo test -p labcat --test streams`
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use labcat::functions::Function;
@@ -41,7 +43,7 @@ fn runs() -> Vec<(String, u64)> {
     let mut all = Vec::new();
     for preset in [Preset::Paper, Preset::Default] {
         for (name, d, n) in
-            [("branin", 2, 300), ("levy", 3, 300), ("rosenbrock", 5, 250), ("rastrigin", 12, 120), ("sphere", 34, 90)]
+            [("branin", 2, 200), ("levy", 3, 100), ("rosenbrock", 5, 70), ("rastrigin", 12, 45), ("sphere", 34, 74)]
         {
             let mut config = Config::new(preset);
             (config.seed, config.tolerance) = (7, Some(1e-12));
@@ -57,32 +59,64 @@ fn runs() -> Vec<(String, u64)> {
     all
 }
 
-fn text() -> String {
+fn fingerprints() -> String {
     runs().iter().map(|(name, hash)| format!("{hash:016x} {name}\n")).collect()
 }
 
-#[test]
-fn the_fingerprint_is_the_stored_one() {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fingerprint.txt");
+/// One line per suggestion: the bits of each coordinate in hexadecimal, then the coordinates for the reader.
+fn golden(preset: Preset, name: &str, d: usize) -> String {
+    let f = Function::by_name(name).unwrap();
+    let mut config = Config::new(preset);
+    config.seed = 42;
+    let mut optimizer = Optimizer::new(Domain::new(&f.bounds(d)).unwrap(), config).unwrap();
+    let mut lines = format!("# preset {preset}, seed 42, {name} in {d} dimensions: bits of each coordinate | value\n");
+    for _ in 0..30 {
+        let suggestion = optimizer.ask().unwrap();
+        let bits: Vec<String> = suggestion.x.iter().map(|v| format!("{:016x}", v.to_bits())).collect();
+        let shown: Vec<String> = suggestion.x.iter().map(f64::to_string).collect();
+        lines += &format!("{} | {}\n", bits.join(" "), shown.join(" "));
+        optimizer.tell(suggestion.id, f.value(&suggestion.x)).unwrap();
+    }
+    lines
+}
+
+/// Compares with what is stored, or stores it.
+fn compare(file: &str, now: &str) {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
     if std::env::var_os("LABCAT_BLESS").is_some_and(|v| v == "1") {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(&file, text()).unwrap();
-        return;
+        fs::write(&file, now).unwrap();
     }
     let stored = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let now = text();
-    println!("{now}");
-    assert_eq!(stored, now, "the streams of this build are not the stored ones");
+    assert_eq!(stored.lines().count(), now.lines().count());
+    for (n, (stored, now)) in stored.lines().zip(now.lines()).enumerate() {
+        assert_eq!(stored, now, "{}: line {} is another than stored", file.display(), n + 1);
+    }
+}
+
+#[test]
+fn golden_streams_are_what_they_were() {
+    for preset in [Preset::Paper, Preset::Default] {
+        for (name, d) in [("branin", 2), ("rosenbrock", 2), ("sphere", 5), ("levy", 5)] {
+            compare(&format!("{preset}-{name}-{d}.txt"), &golden(preset, name, d));
+        }
+    }
+}
+
+#[test]
+fn fingerprints_are_what_they_were() {
+    compare("fingerprints.txt", &fingerprints());
 }
 
 #[test]
 fn threads_at_the_same_time_give_the_same_streams() {
-    let alone = text();
-    let together: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(text)).collect();
+    let run = || fingerprint("levy", 3, Config::new(Preset::Default), 100);
+    let alone = run();
+    let together: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
-    assert!(together.iter().all(|t| *t == alone));
+    assert_eq!(together, [alone; 4]);
 }
 
 #[test]
