@@ -22,14 +22,15 @@ from .functions import PAPER, rosenbrock
 from .problems import CocoProblem, coco_problems
 from .results import Record
 from .runner import Run
-from .scoring import GROUPS, score
+from .scoring import GROUPS, Runtimes, score
 from .summary import Block, Figure, Table
 
-SWEEPS: dict[str, tuple[str, list[float]]] = {
-    "signal": ("σ_f, in units of std(Y′)", [0.25, 0.5, 1.0, 2.0, 4.0]),
-    "beta": ("β", [0.05, 0.1, 0.25, 0.5, 1.0, 2.0]),
-    "cache_factor": ("ρ", [3.0, 5.0, 7.0, 10.0, 20.0]),
-    "prior_sigma": ("σ_prior", [0.02, 0.05, 0.1, 0.2, 0.5]),
+# switch → symbol, the preset's value, others
+SWEEPS: dict[str, tuple[str, str, list[float]]] = {
+    "signal": ("σ_f, in units of std(Y′)", "1", [0.25, 0.5, 2.0, 4.0]),
+    "beta": ("β", "1/d", [0.05, 0.1, 0.25, 0.5, 1.0, 2.0]),
+    "cache_factor": ("ρ", "7", [3.0, 5.0, 10.0, 20.0]),
+    "prior_sigma": ("σ_prior", "0.1", [0.02, 0.05, 0.2, 0.5]),
 }
 BASE = "LABCAT (paper)"
 EVERY = list(GROUPS["all"])
@@ -58,8 +59,7 @@ def varied(switch: str, value: float) -> Algorithm:
 
 
 def sweep_algorithms(switch: str) -> list[Algorithm]:
-    values = SWEEPS[switch][1]
-    return [labcat_algorithm("paper"), *(varied(switch, value) for value in values)]
+    return [labcat_algorithm("paper"), *(varied(switch, value) for value in SWEEPS[switch][2])]
 
 
 def sweep_plan(dims: Sequence[int], instances: Sequence[int], functions: Sequence[int], seed: int) -> list[Run]:
@@ -73,23 +73,25 @@ def sweep_findings(records: Sequence[Record]) -> Outcome:
     runs = {dim: by_algorithm(records, dim) for dim in dims}
     blocks: list[Block] = []
     changes: dict[tuple[str, float, int], Difference] = {}
-    for switch, (symbol, values) in SWEEPS.items():
-        rows = []
+    for switch, (symbol, used, values) in SWEEPS.items():
+        rows = [[f"{used} (the preset)", *(text for dim in dims for text in (auc_solved(runs[dim][BASE]), "–"))]]
         for value in values:
             label = varied(switch, value).label
             cells = []
             for dim in dims:
                 change = difference(runs[dim][label], runs[dim][BASE], EVERY)
                 changes[switch, value, dim] = change
-                cells += [
-                    f"{decimal(score(runs[dim][label]).auc)}/{decimal(score(runs[dim][label]).solved)}",
-                    str(change),
-                ]
+                cells += [auc_solved(runs[dim][label]), str(change)]
             rows.append([f"{value:g}", *cells])
         header = [symbol, *(text for dim in dims for text in (f"d = {dim}", "change"))]
         note = f"AUC/Solved; the change is against {BASE}, paired by function and instance, ± one standard error."
         blocks.append(Table(f"`{switch}`: {symbol}", header, rows, note))
     return [signal_finding(changes, dims), *range_findings(changes, dims)], blocks
+
+
+def auc_solved(runtimes: Sequence[Runtimes]) -> str:
+    found = score(runtimes)
+    return f"{decimal(found.auc)}/{decimal(found.solved)}"
 
 
 Changes = dict[tuple[str, float, int], Difference]
@@ -109,7 +111,7 @@ def range_findings(changes: Changes, dims: Sequence[int]) -> list[Finding]:
     """The recommended intervals: no value outside them is significantly better than the value used."""
     findings = []
     for switch, low, high in (("beta", 0.1, 1.0), ("cache_factor", 5.0, 10.0)):
-        symbol, values = SWEEPS[switch]
+        symbol, _, values = SWEEPS[switch]
         outside = {(v, d): changes[switch, v, d] for v in values if not low <= v <= high for d in dims}
         better = [f"{v:g} in d = {d} ({change})" for (v, d), change in outside.items() if change.gain]
         findings.append(

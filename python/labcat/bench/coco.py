@@ -91,7 +91,7 @@ def score_table(
     others: Mapping[str, Sequence[Runtimes]] = MappingProxyType({}),
     absent: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
-    """AUC / Solved by group, best AUC first; below them archived algorithms, and those without data, with the reason."""
+    """AUC / Solved by group, best AUC first; then archived algorithms, and those without data, with the reason."""
     rows = [
         score_row(name, runs[name], milliseconds)
         for runs in (ours, others)
