@@ -15,9 +15,9 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// That of the newest suggestion; `None` if it did not come from the model.
+    /// That of the newest suggestion; `None` if it is a design or enqueued point.
     pub(crate) fn newest(optimizer: &Optimizer) -> Option<Step> {
-        let report = optimizer.report().filter(|report| report.origin == Origin::Model)?;
+        let report = optimizer.report().filter(|r| matches!(r.origin, Origin::Model | Origin::Quadratic))?;
         let region = optimizer.trust_region()?;
         Some(Step { half_widths: report.half_widths.clone(), corners: corners(&region), centre: region.centre })
     }

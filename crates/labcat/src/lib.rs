@@ -58,6 +58,7 @@ mod math;
 mod minimize;
 mod observations;
 mod optimizer;
+mod quadratic;
 mod rng;
 mod trust_region;
 

@@ -1,13 +1,18 @@
-//! Maximisation over the trust region ∩ bounds: uniform samples, then, if asked, a local refinement of the best of them.
+//! Maximisation over the trust region ∩ bounds: uniform samples, if asked some of them nearer to the best point, and a local
+//! refinement of the best of them.
 
 use super::Acquisition;
 use crate::frame::Frame;
 use crate::gp::{Gp, PointPrediction};
 use crate::linalg::{self, Matrix};
+use crate::math;
 use crate::rng::Rng;
 
 /// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
 const ROUNDS: usize = 10;
+
+/// The samples near the best point shrink the trust region by factors between this and 1, uniform in their logarithm.
+const NEAREST: f64 = 1e-4;
 
 /// What to do with a sample outside the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +28,12 @@ pub(crate) enum Bounds {
 pub(crate) struct Search {
     pub(crate) beta: f64,
     pub(crate) candidates: usize,
+    /// How many of them are drawn near the best point, at every scale: late in a run what is left to gain lies closer to it than any
+    /// uniform sample, while far away σ grows faster than μ and keeps the refinement there.
+    pub(crate) near: usize,
     pub(crate) bounds: Bounds,
+    /// Factor on σ: above 1 the model is trusted less, and more is explored.
+    pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
     pub(crate) refinements: usize,
 }
@@ -78,7 +88,8 @@ impl Maximiser {
         self.sample(frame, search, rng);
         gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
         self.score.clear();
-        self.score.extend(self.mean.iter().zip(&self.std).map(|(&m, &s)| acquisition.value(m, s, best)));
+        let worth = |(&m, &s): (&f64, &f64)| acquisition.value(m, search.optimism * s, best);
+        self.score.extend(self.mean.iter().zip(&self.std).map(worth));
         if search.refinements > 0 {
             self.refine(gp, frame, best, acquisition, search);
         }
@@ -100,8 +111,8 @@ impl Maximiser {
         self.score[index] = f64::NEG_INFINITY;
     }
 
-    /// Uniform samples of Ω_TR ∩ Ω. The trust region is first cut to what the bounds can reach along each axis,
-    /// which changes nothing but the number of rejections.
+    /// Samples of Ω_TR ∩ Ω, uniform but for the near ones. The trust region is first cut to what the bounds can reach along each
+    /// axis, which changes nothing but the number of rejections.
     fn sample(&mut self, frame: &Frame, search: &Search, rng: &mut Rng) {
         let (d, m, beta) = (frame.dim(), search.candidates, search.beta);
         self.local.reshape(m, d);
@@ -121,6 +132,12 @@ impl Maximiser {
         while c < m {
             for (x, (low, high)) in self.x.iter_mut().zip(&self.interval) {
                 *x = rng.between(*low, *high);
+            }
+            if c < search.near {
+                let nearer = math::pow(NEAREST, rng.unit());
+                for x in &mut self.x {
+                    *x *= nearer;
+                }
             }
             let u = self.place.col_mut(c);
             let mut inside = true;
@@ -161,10 +178,10 @@ impl Maximiser {
         self.u.extend_from_slice(self.place.col(index));
         gp.predict_with_gradient(&self.x, &mut self.at);
         for step in 0..search.refinements {
-            let (by_mean, by_std) = acquisition.slopes(self.at.mean, self.at.std, best);
+            let (by_mean, by_std) = acquisition.slopes(self.at.mean, search.optimism * self.at.std, best);
             self.gradient.clear();
             let slopes = self.at.mean_gradient.iter().zip(&self.at.std_gradient);
-            self.gradient.extend(slopes.map(|(m, s)| by_mean * m + by_std * s));
+            self.gradient.extend(slopes.map(|(m, s)| by_mean * m + by_std * (search.optimism * s)));
             let norm = linalg::dot(&self.gradient, &self.gradient).sqrt();
             if !(norm > 0.0 && norm.is_finite()) {
                 break;
@@ -198,7 +215,7 @@ impl Maximiser {
                     frame.to_local(&self.u, &mut self.trial);
                 }
                 gp.predict_with_gradient(&self.trial, &mut self.at);
-                let new = acquisition.value(self.at.mean, self.at.std, best);
+                let new = acquisition.value(self.at.mean, search.optimism * self.at.std, best);
                 if new > score {
                     score = new;
                     improved = true;

@@ -134,7 +134,7 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                     let frame = turned(&mut rng, d, centre, length);
                     let beta = 0.5;
                     let gp = model(&mut rng, d, beta);
-                    let search = Search { beta, candidates: 10 * d, bounds, refinements };
+                    let search = Search { beta, candidates: 10 * d, near: 4 * d, optimism: 1.5, bounds, refinements };
                     let mut maximiser = Maximiser::default();
                     maximiser.run(&gp, &frame, 0.0, &LogExpectedImprovement, &search, &mut rng);
                     let mut local = vec![0.0; d];
@@ -172,7 +172,14 @@ fn refinement_never_loses() {
                 let gp = model(&mut rng, d, 0.5);
                 let mut scores = Vec::new();
                 for refinements in [0, 1, 20] {
-                    let search = Search { beta: 0.5, candidates: 10 * d, bounds: Bounds::Clip, refinements };
+                    let search = Search {
+                        beta: 0.5,
+                        candidates: 10 * d,
+                        near: 5 * d,
+                        optimism: 2.0,
+                        bounds: Bounds::Clip,
+                        refinements,
+                    };
                     let mut maximiser = Maximiser::default();
                     maximiser.run(&gp, &frame, 0.0, kind.function(), &search, &mut Rng::new(3));
                     scores.push(maximiser.best().unwrap().score);
@@ -189,8 +196,40 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let d = 20; // about 2⁻²⁰ of the samples around a corner lie inside: rejection alone would draw 10⁸ of them
     let frame = turned(&mut rng, d, 1.0, 0.1);
     let gp = model(&mut rng, d, 0.5);
-    let search = Search { beta: 0.5, candidates: 10 * d, bounds: Bounds::Reject, refinements: 0 };
+    let search =
+        Search { beta: 0.5, candidates: 10 * d, near: 0, optimism: 1.0, bounds: Bounds::Reject, refinements: 0 };
     let mut maximiser = Maximiser::default();
     maximiser.run(&gp, &frame, 0.0, &ExpectedImprovement, &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
+}
+
+/// A model of a bowl whose bottom is the best point, seen from a wide trust region: what is left to gain is near the origin.
+#[test]
+fn near_samples_find_what_uniform_ones_miss() {
+    let (d, n) = (5, 30);
+    let mut rng = Rng::new(5);
+    let frame = turned(&mut rng, d, 0.0, 0.3);
+    let mut buffers = Buffers::default();
+    let x = buffers.inputs(n, d);
+    let mut y = vec![0.0; n];
+    for row in 1..n {
+        for j in 0..d {
+            x[(row, j)] = rng.between(-0.7, 0.7);
+            y[row] += x[(row, j)] * x[(row, j)];
+        }
+    }
+    let gp = Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-6), &y, buffers).unwrap();
+    let best_score = |near: usize, rng: &mut Rng| {
+        let search =
+            Search { beta: 0.7, candidates: 10 * d, near, optimism: 0.1, bounds: Bounds::Clip, refinements: 20 };
+        let mut maximiser = Maximiser::default();
+        maximiser.run(&gp, &frame, 0.0, &LogExpectedImprovement, &search, rng);
+        maximiser.best().unwrap().score
+    };
+    let (mut uniform, mut near) = (0.0, 0.0);
+    for _ in 0..20 {
+        uniform += best_score(0, &mut rng);
+        near += best_score(5 * d, &mut rng);
+    }
+    assert!(near > uniform + 20.0, "ln EI, summed over 20 searches: {near} with near samples, {uniform} without");
 }

@@ -146,6 +146,13 @@ impl Gp {
         linalg::solve_lower_transposed(&b.factor, &mut b.alpha);
     }
 
+    /// The newest output and how far it lies above what the others alone would have predicted: α_n L_nn². Only while there are no fantasies.
+    pub(crate) fn surprise(&self) -> Option<(f64, f64)> {
+        let last = self.len().checked_sub(1)?;
+        let pivot = self.b.factor[(last, last)];
+        Some((self.prior.mean + self.b.residual[last], self.b.alpha[last] * pivot * pivot))
+    }
+
     /// Forgets the observations at these positions (ascending), each by an O(n²) update of the factor.
     pub(crate) fn remove(&mut self, positions: &[usize]) {
         if positions.is_empty() {

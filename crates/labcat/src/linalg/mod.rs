@@ -490,6 +490,35 @@ fn triangularise(z: &mut Matrix) {
     }
 }
 
+/// The x that minimises |A x − b|, from `system` = (A, b) with at least as many rows as columns of A; `system` is destroyed. False if
+/// the columns of A are dependent, up to rounding.
+pub(crate) fn least_squares(system: &mut Matrix, x: &mut Vec<f64>) -> bool {
+    const DEPENDENT: f64 = 1e-10;
+    let p = system.cols - 1;
+    // Columns of length one: their dependence is then what the diagonal of the triangle tells.
+    x.clear();
+    for j in 0..p {
+        let length = dot(system.col(j), system.col(j)).sqrt();
+        x.push(length);
+        for v in system.col_mut(j) {
+            *v /= length;
+        }
+    }
+    triangularise(system);
+    for j in (0..p).rev() {
+        let pivot = system[(j, j)];
+        if pivot.is_nan() || pivot.abs() <= DEPENDENT {
+            return false;
+        }
+        let rest: f64 = (j + 1..p).map(|k| system[(j, k)] * system[(k, p)]).sum();
+        system[(j, p)] = (system[(j, p)] - rest) / pivot;
+    }
+    for (x, solution) in x.iter_mut().zip(system.col(p)) {
+        *x = solution / *x;
+    }
+    true
+}
+
 /// Restores the orthonormality of the columns of a nearly orthogonal matrix (modified Gram–Schmidt).
 pub(crate) fn orthonormalise(m: &mut Matrix) {
     for j in 0..m.cols {

@@ -68,6 +68,10 @@ pub struct Config {
     pub kernel: KernelKind,
     /// The acquisition function.
     pub acquisition: AcquisitionKind,
+    /// σ counts this many times in the acquisition function: above 1 more is explored.
+    pub optimism: f64,
+    /// Share of the samples drawn near the best point, at every scale, instead of uniformly from the trust region.
+    pub near: f64,
     /// Whether candidates outside the bounds are clipped to them instead of rejected.
     pub clip: bool,
     /// Gradient steps on the acquisition function from the best candidate; 0: none.
@@ -80,7 +84,10 @@ pub struct Config {
     pub warp: bool,
     /// Whether the trust region widens after successes and narrows after failures, between β and 1.
     pub adapt_beta: bool,
-    /// Whether every other local run keeps a wide trust region, and a run that cannot reach the best of all runs is given up.
+    /// Whether a linear or quadratic fit is followed to its minimum once it forecasts far better than the model.
+    pub quadratic: bool,
+    /// Whether every other local run explores, with a wide trust region and more optimism, and a run that cannot reach the best of
+    /// all runs is given up.
     pub explore: bool,
     /// A local run has converged when its outputs differ by no more than this part of the largest of them.
     pub precision: f64,
@@ -108,12 +115,15 @@ impl Config {
             signal: 1.0,
             kernel: KernelKind::SquaredExponential,
             acquisition: AcquisitionKind::ExpectedImprovement,
+            optimism: 1.0,
+            near: 0.0,
             clip: false,
             refine: 0,
             centre_first: false,
             match_axes: false,
             warp: false,
             adapt_beta: false,
+            quadratic: false,
             explore: false,
             precision: 4.0 * f64::EPSILON,
         };
@@ -121,14 +131,16 @@ impl Config {
             Preset::Paper => paper,
             Preset::Default => Self {
                 acquisition: AcquisitionKind::LogExpectedImprovement,
+                optimism: 1.5,
+                near: 0.5,
                 clip: true,
                 refine: 20,
                 centre_first: true,
                 match_axes: true,
                 warp: true,
                 adapt_beta: true,
+                quadratic: true,
                 explore: true,
-                noise: 1e-4,
                 precision: 1e-11,
                 ..paper
             },
@@ -176,12 +188,15 @@ impl Config {
             "signal" => self.signal = value.parse().map_err(|_| error())?,
             "kernel" => self.kernel = value.parse().map_err(|()| error())?,
             "acquisition" => self.acquisition = value.parse().map_err(|()| error())?,
+            "optimism" => self.optimism = value.parse().map_err(|_| error())?,
+            "near" => self.near = value.parse().map_err(|_| error())?,
             "clip" => self.clip = value.parse().map_err(|_| error())?,
             "refine" => self.refine = value.parse().map_err(|_| error())?,
             "centre_first" => self.centre_first = value.parse().map_err(|_| error())?,
             "match_axes" => self.match_axes = value.parse().map_err(|_| error())?,
             "warp" => self.warp = value.parse().map_err(|_| error())?,
             "adapt_beta" => self.adapt_beta = value.parse().map_err(|_| error())?,
+            "quadratic" => self.quadratic = value.parse().map_err(|_| error())?,
             "explore" => self.explore = value.parse().map_err(|_| error())?,
             "precision" => self.precision = value.parse().map_err(|_| error())?,
             _ => return Err(ConfigError::UnknownSwitch { name: name.into() }),
@@ -208,6 +223,8 @@ impl Config {
             ("tolerance", self.tolerance.unwrap_or(0.0), self.tolerance.is_none_or(|t| t >= 0.0 && t.is_finite())),
             ("noise", self.noise, self.noise >= 0.0 && self.noise <= 1.0),
             ("signal", self.signal, positive(self.signal)),
+            ("optimism", self.optimism, self.optimism > 0.0 && self.optimism <= 1e6),
+            ("near", self.near, (0.0..=1.0).contains(&self.near)),
             ("precision", self.precision, self.precision >= 0.0 && self.precision < 1.0),
             ("refine", self.refine as f64, self.refine <= 10_000),
         ];
@@ -225,6 +242,7 @@ impl Config {
             centre_first: self.centre_first,
             warp: self.warp,
             adapt_beta: self.adapt_beta,
+            quadratic: self.quadratic,
             explore: self.explore && self.restarts,
             precision: self.precision,
             rotation: self.rotation.then_some(order),
@@ -238,6 +256,8 @@ impl Config {
             search: Search {
                 beta,
                 candidates: self.candidates_for(d),
+                near: (self.near * self.candidates_for(d) as f64).round() as usize,
+                optimism: self.optimism,
                 bounds: if self.clip { Bounds::Clip } else { Bounds::Reject },
                 refinements: self.refine,
             },
@@ -257,6 +277,7 @@ pub(crate) struct Settings {
     pub(crate) centre_first: bool,
     pub(crate) warp: bool,
     pub(crate) adapt_beta: bool,
+    pub(crate) quadratic: bool,
     pub(crate) explore: bool,
     pub(crate) precision: f64,
     /// `None`: the frame is never rotated.
@@ -353,6 +374,12 @@ pub const SWITCHES: &[Switch] = &[
         "what a candidate is worth",
         "expected_improvement, log_expected_improvement or lower_confidence_bound",
     ),
+    switch(
+        "optimism",
+        "how many times the model's standard deviation counts in the acquisition",
+        "a number above 0, to 1000000",
+    ),
+    switch("near", "share of the samples drawn near the best point, at every scale", "a number from 0 to 1"),
     switch("clip", "clip candidates to the bounds instead of rejecting them", "true or false"),
     switch(
         "refine",
@@ -363,7 +390,12 @@ pub const SWITCHES: &[Switch] = &[
     switch("match_axes", "keep new principal axes next to the old ones they resemble", "true or false"),
     switch("warp", "warp heavy-tailed outputs logarithmically", "true or false"),
     switch("adapt_beta", "widen the trust region after successes, narrow it after failures", "true or false"),
-    switch("explore", "keep every other local run wide, and give up runs that cannot win", "true or false"),
+    switch(
+        "quadratic",
+        "follow a linear or quadratic fit to its minimum once it forecasts far better than the model",
+        "true or false",
+    ),
+    switch("explore", "let every other local run explore, and give up runs that cannot win", "true or false"),
     switch("precision", "relative range of outputs at which a local run has converged", "a number from 0 to below 1"),
 ];
 

@@ -6,6 +6,7 @@ use crate::acquisition::maximise::{Maximiser, Search};
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::LengthScales;
+use crate::quadratic::{Quadratic, Terms};
 use crate::trust_region::TrustRegion;
 
 /// At most this many length-scale steps catch up with observations that were told in bulk.
@@ -14,6 +15,9 @@ const CATCH_UP: usize = 8;
 /// With `explore`, a run is given up when the best of all runs is farther below its own best than this many times the range of its
 /// outputs.
 const HOPELESS: f64 = 3.0;
+
+/// With `explore`, σ counts this many times more in every other run.
+const DARING: f64 = 2.0;
 
 /// Memory of the algorithm between steps. Nothing in it needs to be saved: it follows from the run and the history.
 #[derive(Clone, Debug)]
@@ -33,6 +37,9 @@ pub(super) struct Workspace {
     spare: Buffers,
     trial: Buffers,
     maximiser: Maximiser,
+    quadratic: Quadratic,
+    /// The value of the quadratic at its minimiser, if it is to be followed there.
+    shortcut: Option<f64>,
     dropped: Vec<usize>,
     scratch: Vec<f64>,
     /// The point found by the newest `propose`, in user units.
@@ -56,6 +63,8 @@ impl Workspace {
             spare: Buffers::default(),
             trial: Buffers::default(),
             maximiser: Maximiser::default(),
+            quadratic: Quadratic::default(),
+            shortcut: None,
             dropped: Vec::with_capacity(n),
             scratch: Vec::with_capacity(n.max(d)),
             x: vec![0.0; d],
@@ -66,6 +75,7 @@ impl Workspace {
         work.spare.reserve(n, d);
         work.trial.reserve(n, d);
         work.maximiser.reserve(candidates, n, d);
+        work.quadratic.reserve(n, d);
         work
     }
 
@@ -91,7 +101,11 @@ impl Optimizer {
                 self.fit_and_rescale()?; // lines 8–10: GP, ℓ*, T_resc
             }
             self.discard(best); // line 11: T_discard
+            self.find_shortcut();
             self.avoid_failures();
+        }
+        if self.take_shortcut() {
+            return Ok(());
         }
         self.add_fantasies();
         self.maximise_acquisition() // line 12: x_EI
@@ -143,15 +157,19 @@ impl Optimizer {
         (0..centre.len()).all(|j| self.run.frame.reach(j) * beta <= self.domain.resolution(j, centre[j]))
     }
 
+    /// Whether this run looks for another basin: every other one does.
+    fn explores(&self) -> bool {
+        self.settings.explore && self.run.number % 2 == 1
+    }
+
     /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and 1;
-    /// every other run stays wide, to look for another basin. Nothing of it without the switches.
+    /// a run that explores stays wide. Nothing of it without the switches.
     fn adapt_trust_region(&mut self, best: usize, news: usize) {
         const WIDER: f64 = 1.6;
         const NARROWER: f64 = 0.8;
         const WIDE: f64 = 0.5;
         let base = self.settings.region.beta;
-        let wide = self.settings.explore && self.run.number % 2 == 1;
-        let least = if wide { base.max(WIDE) } else { base };
+        let least = if self.explores() { base.max(WIDE) } else { base };
         if self.settings.adapt_beta {
             let improved = best >= self.run.members.len().saturating_sub(news);
             self.run.beta *= if improved { WIDER } else { NARROWER };
@@ -222,6 +240,54 @@ impl Optimizer {
         work.report.discarded = work.dropped.len();
     }
 
+    /// Finds out whether a linear or quadratic fit of the other members would have forecast the newest one far better than the
+    /// model, and if so, where it has its minimum.
+    fn find_shortcut(&mut self) {
+        /// The error of a fit to follow is smaller than that of the model by this factor, and than what it promises to gain by this too.
+        const FAR: f64 = 1e-2;
+        let (work, run, observations) = (&mut self.work, &self.run, &self.observations);
+        work.shortcut = None;
+        let Some(gp) = work.gp.as_ref().filter(|_| self.settings.quadratic) else { return };
+        let Some((newest, above)) = gp.surprise() else { return };
+        let (outputs, n) = (work.outputs, gp.len());
+        let (to_user, range) = (|y| outputs.to_user(y), outputs.range());
+        let allowed = FAR * (to_user(newest) - to_user(newest - above)).abs();
+        work.y.clear();
+        work.y
+            .extend(run.members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - outputs.minimum()) / range));
+        work.scratch.clear();
+        work.scratch.extend_from_slice(&work.y);
+        work.scratch.sort_unstable_by(f64::total_cmp);
+        let typical = work.scratch[n / 2];
+        for terms in [Terms::Linear, Terms::Squares] {
+            let (fit, x) = (&mut work.quadratic, gp.inputs());
+            if fit.fit(terms, x, &work.y, n - 1, typical) {
+                let error = (fit.at_row(x, n - 1) - work.y[n - 1]).abs();
+                if error * range <= allowed && fit.fit(terms, x, &work.y, n, typical) {
+                    let lowest = fit.minimise(&run.frame, run.members.iter().map(|&p| observations.unit(p)));
+                    if error < FAR * -lowest {
+                        work.shortcut = Some(outputs.minimum() + lowest * range);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes to the minimiser of the fit, if there is one to follow: once, and not while others are on their way.
+    fn take_shortcut(&mut self) -> bool {
+        let Some(predicted) = self.work.shortcut.take().filter(|_| self.pending.is_empty()) else { return false };
+        self.domain.to_user(&self.work.quadratic.minimiser, &mut self.work.x);
+        if self.seen.contains(&self.work.x) {
+            return false;
+        }
+        self.describe_model();
+        self.work.report.origin = Origin::Quadratic;
+        self.work.report.acquisition = 0.0;
+        self.work.report.predicted = self.settings.direction.orient(predicted);
+        true
+    }
+
     /// Failed points of the trust region enter the model at its own mean, but as no better than the best point: nothing is
     /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
     fn avoid_failures(&mut self) {
@@ -261,10 +327,11 @@ impl Optimizer {
         if halvings > 0 && self.is_narrow(beta, self.run.frame.centre()) {
             return Err(RestartCause::TrustRegion);
         }
+        let optimism = self.settings.search.optimism * if self.explores() { DARING } else { 1.0 };
         let (work, settings) = (&mut self.work, &self.settings);
         let gp = work.gp.as_ref().ok_or(RestartCause::Factorisation)?;
         let acquisition = settings.acquisition.function();
-        let search = Search { beta, ..settings.search };
+        let search = Search { beta, optimism, ..settings.search };
         work.maximiser.run(gp, &self.run.frame, work.incumbent, acquisition, &search, &mut self.rng);
         while let Some(candidate) = work.maximiser.best() {
             self.domain.to_user(candidate.u, &mut work.x);

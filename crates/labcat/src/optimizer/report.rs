@@ -76,6 +76,8 @@ pub enum Origin {
     Design,
     /// The model.
     Model,
+    /// A linear or quadratic fit that forecast better than the model.
+    Quadratic,
 }
 
 /// One `ask`, reported to an [`Observer`].
@@ -86,7 +88,7 @@ pub struct StepReport {
     pub evaluations: usize,
     /// The local run, 0 for the first.
     pub run: usize,
-    /// Where the suggestion came from; what follows describes the model and is empty or zero for the others.
+    /// Where the suggestion came from; what follows describes the model and is empty or zero for design and enqueued points.
     pub origin: Origin,
     /// n: observations in the model, after discarding.
     pub observations: usize,

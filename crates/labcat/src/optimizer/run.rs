@@ -42,9 +42,12 @@ pub(super) struct Before {
 }
 
 impl LocalRun {
-    /// A run whose first suggestions are `first` (in the box, if given) and then a Latin hypercube.
+    /// A run whose first suggestions are `first` (in the box, if given) and then a Latin hypercube; with `explore`, one of twice the
+    /// size after a restart, when it matters more where to begin than to begin soon.
     pub(super) fn new(number: usize, d: usize, settings: &Settings, first: Option<Vec<f64>>, rng: &mut Rng) -> Self {
-        let mut design = design::latin_hypercube(rng, settings.initial_points - usize::from(first.is_some()), d);
+        let doubled = settings.explore && number > 0;
+        let points = settings.initial_points * (1 + usize::from(doubled));
+        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
         let (frame, beta) = (Frame::of_box(d), settings.region.beta);
