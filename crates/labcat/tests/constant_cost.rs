@@ -20,7 +20,7 @@ fn run(preset: Preset, d: usize) -> Vec<Option<Duration>> {
     config.budget = Some(2000);
     let mut optimizer = Optimizer::new(Domain::new(&vec![(0.0, 1.0); d]).unwrap(), config).unwrap();
     (0..2000)
-        .map(|step| {
+        .map(|_| {
             let start = Instant::now();
             let suggestion = optimizer.ask().unwrap();
             optimizer.tell(suggestion.id, stalling(&suggestion.x)).unwrap();
