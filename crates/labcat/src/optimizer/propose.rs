@@ -244,7 +244,7 @@ impl Optimizer {
     /// model, and if so, where it has its minimum.
     fn find_shortcut(&mut self) {
         /// The error of a fit to follow is smaller than that of the model by this factor, and than what it promises to gain by this too.
-        const FAR: f64 = 1e-2;
+        const FAR: f64 = 1e-4;
         let (work, run, observations) = (&mut self.work, &self.run, &self.observations);
         work.shortcut = None;
         let Some(gp) = work.gp.as_ref().filter(|_| self.settings.quadratic) else { return };
