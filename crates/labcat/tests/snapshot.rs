@@ -27,10 +27,11 @@ fn restoring_at_any_moment_continues_bit_for_bit_and_a_snapshot_does_not_grow() 
         }
     }
     assert_eq!(interrupted.evaluations(), uninterrupted.evaluations());
-    let restarts = 100 * interrupted.restarts().len();
+    // Numbers may be written with more digits: the history alone would be ten times as long.
+    let allowed = largest + largest / 20 + 100 * interrupted.restarts().len();
     assert!(
-        interrupted.snapshot().len() <= largest + restarts,
-        "{} > {largest} + {restarts}",
+        interrupted.snapshot().len() <= allowed,
+        "{} > {allowed}, of {largest} before",
         interrupted.snapshot().len()
     );
 }

@@ -141,7 +141,7 @@ impl Config {
                 adapt_beta: true,
                 quadratic: true,
                 explore: true,
-                precision: 1e-11,
+                precision: 1e-9,
                 ..paper
             },
         }
