@@ -9,30 +9,40 @@ use crate::linalg::{self, Matrix};
 pub(crate) enum Terms {
     /// x_i.
     Linear,
-    /// x_i and x_i²: the frame's axes are where products x_i x_j vanish.
+    /// x_i and x_i²: enough for a sphere in any frame, and for an ellipsoid in its own.
     Squares,
+    /// x_i and x_i x_j.
+    All,
 }
 
 impl Terms {
+    pub(crate) const EACH: [Self; 3] = [Self::Linear, Self::Squares, Self::All];
+
     /// The number of coefficients in `d` dimensions.
     pub(crate) fn count(self, d: usize) -> usize {
-        match self {
-            Self::Linear => 1 + d,
-            Self::Squares => 1 + 2 * d,
-        }
+        1 + d + self.products(d).count()
+    }
+
+    /// The products x_i x_j among them, as (i, j).
+    fn products(self, d: usize) -> impl Iterator<Item = (usize, usize)> {
+        let rows = if self == Self::Linear { 0..0 } else { 0..d };
+        rows.flat_map(move |i| (if self == Self::All { 0 } else { i }..=i).map(move |j| (i, j)))
     }
 }
 
-/// q(x) = c + Σ g_i x_i + Σ h_i x_i², fitted by least squares, and the buffers for it.
+/// q(x) = c + gᵀx + ½ xᵀHx, fitted by least squares, and the buffers for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quadratic {
-    /// Rows w (1, x, x²) and, in the last column, w y.
+    /// Rows w (1, x, products) and, in the last column, w y.
     system: Matrix,
-    /// c, g and, with squares, h.
+    /// c, g and the factors of the products.
     coefficients: Vec<f64>,
+    hessian: Matrix,
     /// The point of the newest minimisation, in the box.
     pub(crate) minimiser: Vec<f64>,
     local: Vec<f64>,
+    gradient: Vec<f64>,
+    along: Vec<f64>,
     low: Vec<f64>,
     high: Vec<f64>,
 }
@@ -40,9 +50,13 @@ pub(crate) struct Quadratic {
 impl Quadratic {
     /// Makes room for `n` observations in `d` dimensions.
     pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        self.system.reserve(n, Terms::Squares.count(d) + 1);
-        self.coefficients.reserve(Terms::Squares.count(d) + 1);
-        for v in [&mut self.minimiser, &mut self.local, &mut self.low, &mut self.high] {
+        let count = Terms::EACH.map(|terms| terms.count(d)).into_iter().filter(|c| *c <= n).max().unwrap_or(0);
+        self.system.reserve(n, count + 1);
+        self.coefficients.reserve(count);
+        self.hessian.reserve(d, d);
+        let vectors =
+            [&mut self.minimiser, &mut self.local, &mut self.gradient, &mut self.along, &mut self.low, &mut self.high];
+        for v in vectors {
             v.reserve(d);
         }
     }
@@ -59,41 +73,43 @@ impl Quadratic {
             let weight = typical / (typical + y[row]);
             self.system[(row, 0)] = weight;
             for i in 0..d {
-                let x = x[(row, i)];
-                self.system[(row, 1 + i)] = weight * x;
-                if terms == Terms::Squares {
-                    self.system[(row, 1 + d + i)] = weight * x * x;
-                }
+                self.system[(row, 1 + i)] = weight * x[(row, i)];
+            }
+            for (k, (i, j)) in terms.products(d).enumerate() {
+                self.system[(row, 1 + d + k)] = weight * x[(row, i)] * x[(row, j)];
             }
             self.system[(row, count)] = weight * y[row];
         }
-        linalg::least_squares(&mut self.system, &mut self.coefficients)
+        let determined = linalg::least_squares(&mut self.system, &mut self.coefficients);
+        self.hessian.reshape(d, d);
+        self.hessian.fill(0.0);
+        for (factor, (i, j)) in self.coefficients[1 + d..].iter().zip(terms.products(d)) {
+            self.hessian[(i, j)] += factor;
+            self.hessian[(j, i)] += factor;
+        }
+        determined
     }
 
     /// q at row `row` of `x`.
-    pub(crate) fn at_row(&self, x: &Matrix, row: usize) -> f64 {
-        self.value((0..x.cols()).map(|i| x[(row, i)]))
+    pub(crate) fn at_row(&mut self, x: &Matrix, row: usize) -> f64 {
+        self.local.clear();
+        self.local.extend((0..x.cols()).map(|i| x[(row, i)]));
+        self.value()
     }
 
-    fn value(&self, x: impl ExactSizeIterator<Item = f64>) -> f64 {
-        let d = x.len();
-        x.enumerate().fold(self.coefficients[0], |q, (i, x)| q + (self.slope(i) + self.bend(d, i) * x) * x)
-    }
-
-    /// g_i.
-    fn slope(&self, i: usize) -> f64 {
-        self.coefficients[1 + i]
-    }
-
-    /// h_i, 0 without squares.
-    fn bend(&self, d: usize, i: usize) -> f64 {
-        self.coefficients.get(1 + d + i).copied().unwrap_or(0.0)
+    /// q at `local`.
+    fn value(&self) -> f64 {
+        let terms = self.local.iter().enumerate().map(|(i, x)| {
+            let slope = self.coefficients[1 + i] + 0.5 * linalg::dot(self.hessian.col(i), &self.local);
+            x * slope
+        });
+        self.coefficients[0] + terms.sum::<f64>()
     }
 
     /// Minimises q over the smallest box around `points` by descent along one coordinate of the box after another, from the
     /// centre of the frame. Leaves the point in [`Quadratic::minimiser`] and gives q there.
     pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> f64 {
-        const SWEEPS: usize = 50;
+        const SWEEPS: usize = 100;
         const SETTLED: f64 = 1e-15;
         let d = frame.dim();
         for (bound, start) in [(&mut self.low, f64::INFINITY), (&mut self.high, f64::NEG_INFINITY)] {
@@ -110,21 +126,24 @@ impl Quadratic {
         self.minimiser.extend_from_slice(frame.centre());
         self.local.clear();
         self.local.resize(d, 0.0);
+        self.gradient.clear();
+        self.gradient.extend_from_slice(&self.coefficients[1..=d]);
         for _ in 0..SWEEPS {
             let mut farthest = 0.0_f64;
             for j in 0..d {
-                // x_i = Σ_j R_ji (u_j − c_j) / S_i
-                let (mut slope, mut curvature) = (0.0, 0.0);
-                for i in 0..d {
-                    let by_u = frame.rotation()[(j, i)] / frame.scale()[i];
-                    slope += by_u * (self.slope(i) + 2.0 * self.bend(d, i) * self.local[i]);
-                    curvature += by_u * by_u * 2.0 * self.bend(d, i);
-                }
+                // ∂x/∂u_j, from x_i = Σ_j R_ji (u_j − c_j) / S_i
+                self.along.clear();
+                self.along.extend((0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]));
+                let slope = linalg::dot(&self.along, &self.gradient);
+                let bends = (0..d).map(|i| self.along[i] * linalg::dot(self.hessian.col(i), &self.along));
+                let curvature: f64 = bends.sum();
                 let old = self.minimiser[j];
                 let new = if curvature > 0.0 { old - slope / curvature } else { -slope * f64::INFINITY };
                 let new = if new.is_nan() { old } else { new.clamp(self.low[j], self.high[j]) };
                 for i in 0..d {
-                    self.local[i] += frame.rotation()[(j, i)] / frame.scale()[i] * (new - old);
+                    let moved = self.along[i] * (new - old);
+                    self.local[i] += moved;
+                    linalg::axpy(&mut self.gradient, moved, self.hessian.col(i));
                 }
                 self.minimiser[j] = new;
                 farthest = farthest.max((new - old).abs());
@@ -133,7 +152,7 @@ impl Quadratic {
                 break;
             }
         }
-        self.value(self.local.iter().copied())
+        self.value()
     }
 }
 

@@ -259,7 +259,7 @@ impl Optimizer {
         work.scratch.extend_from_slice(&work.y);
         work.scratch.sort_unstable_by(f64::total_cmp);
         let typical = work.scratch[n / 2];
-        for terms in [Terms::Linear, Terms::Squares] {
+        for terms in Terms::EACH {
             let (fit, x) = (&mut work.quadratic, gp.inputs());
             if fit.fit(terms, x, &work.y, n - 1, typical) {
                 let error = (fit.at_row(x, n - 1) - work.y[n - 1]).abs();

@@ -47,19 +47,40 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
         let mut target = [0.0; D];
         frame.to_local(&bottom, &mut target);
         let bowl = |_: &[f64], x: &[f64]| (0..D).map(|i| (1.0 + i as f64) * (x[i] - target[i]).powi(2)).sum::<f64>();
-        let n = Terms::Squares.count(D) + 3;
-        let (points, x, y) = observe(&mut rng, &frame, n, bowl);
-        let mut quadratic = Quadratic::default();
-        assert!(quadratic.fit(Terms::Squares, &x, &y, n - 1, 0.5));
-        assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
-        let spanned = |j: usize| points.iter().any(|u| u[j] < bottom[j]) && points.iter().any(|u| u[j] > bottom[j]);
-        let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
-        if (0..D).all(spanned) {
-            for (found, wanted) in quadratic.minimiser.iter().zip(&bottom) {
-                assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
+        for terms in [Terms::Squares, Terms::All] {
+            let n = terms.count(D) + 3;
+            let (points, x, y) = observe(&mut rng, &frame, n, bowl);
+            let mut quadratic = Quadratic::default();
+            assert!(quadratic.fit(terms, &x, &y, n - 1, 0.5));
+            assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
+            let spanned = |j: usize| points.iter().any(|u| u[j] < bottom[j]) && points.iter().any(|u| u[j] > bottom[j]);
+            let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+            if (0..D).all(spanned) {
+                for (found, wanted) in quadratic.minimiser.iter().zip(&bottom) {
+                    assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
+                }
+                assert!(lowest <= 1e-9, "no observation is lower");
             }
-            assert!(lowest <= 1e-9, "no observation is lower");
         }
+    }
+}
+
+/// A bowl along the axes of the box is none along those of the frame: only the products see it.
+#[test]
+fn a_bowl_turned_against_the_frame_needs_the_products() {
+    let mut rng = Rng::new(4);
+    let frame = frame(&mut rng);
+    let bowl = |u: &[f64], _: &[f64]| (0..D).map(|j| 10_f64.powi(j as i32) * (u[j] - 0.1).powi(2)).sum::<f64>();
+    let n = 2 * Terms::All.count(D);
+    let (points, x, y) = observe(&mut rng, &frame, n, bowl);
+    let mut quadratic = Quadratic::default();
+    assert!(quadratic.fit(Terms::Squares, &x, &y, n - 1, 0.5));
+    assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() > 1e-3, "squares do not suffice");
+    assert!(quadratic.fit(Terms::All, &x, &y, n - 1, 0.5));
+    assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-8);
+    quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+    for found in &quadratic.minimiser {
+        assert!((found - 0.1).abs() < 1e-8, "{found}");
     }
 }
 

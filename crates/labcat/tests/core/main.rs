@@ -7,6 +7,7 @@ mod errors;
 mod extremes;
 mod failures;
 mod fuzz;
+mod shortcut;
 #[cfg(feature = "serde")]
 mod state;
 mod stopping;

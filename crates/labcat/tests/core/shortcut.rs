@@ -1,0 +1,94 @@
+//! Linear and quadratic functions are seen through: the fit is followed to its minimum, and never where it does not hold.
+
+use labcat::{Config, Domain, Optimizer, Origin, Preset};
+
+fn optimizer(preset: Preset, d: usize, seed: u64) -> Optimizer {
+    let mut config = Config::new(preset);
+    config.seed = seed;
+    Optimizer::new(Domain::new(&vec![(-5.0, 5.0); d]).unwrap(), config).unwrap()
+}
+
+/// A bowl a hundred times as steep along its last axis as along its first, with its minimum away from the centre.
+fn bowl(x: &[f64]) -> f64 {
+    let last = (x.len() - 1) as f64;
+    x.iter().enumerate().map(|(i, x)| 100_f64.powf(i as f64 / last) * (x - 1.3 + 0.4 * i as f64).powi(2)).sum()
+}
+
+/// Evaluations until a value below `target` is told, and how many of the suggestions came from a fit.
+fn evaluations_to(target: f64, limit: usize, mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64) -> (usize, usize) {
+    let mut followed = 0;
+    for evaluation in 1..=limit {
+        let suggestion = optimizer.ask().unwrap();
+        followed += usize::from(optimizer.report().is_some_and(|r| r.origin == Origin::Quadratic));
+        let value = f(&suggestion.x);
+        optimizer.tell(suggestion.id, value).unwrap();
+        if value <= target {
+            return (evaluation, followed);
+        }
+    }
+    (usize::MAX, followed)
+}
+
+#[test]
+fn a_bowl_is_solved_soon_after_its_coefficients_are_determined() {
+    for d in [2, 5, 8] {
+        let limit = (d + 1) * (d + 2) / 2 + 10;
+        for seed in 0..5 {
+            let (evaluations, followed) = evaluations_to(1e-9, limit, optimizer(Preset::Default, d, seed), bowl);
+            assert!(evaluations <= limit, "d = {d}, seed {seed}: not solved in {limit} evaluations");
+            assert!(followed > 0, "d = {d}, seed {seed}: the fit was not needed");
+        }
+    }
+}
+
+#[test]
+fn a_slope_leads_to_the_corner() {
+    for d in [2, 5, 20] {
+        let slope = |x: &[f64]| x.iter().enumerate().map(|(i, x)| (1.0 + i as f64) * (x - 5.0)).sum::<f64>() * -1.0;
+        for seed in 0..5 {
+            let (evaluations, _) = evaluations_to(1e-9, 3 * d + 15, optimizer(Preset::Default, d, seed), slope);
+            assert!(evaluations <= 3 * d + 15, "d = {d}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_paper_knows_no_shortcut() {
+    let (_, followed) = evaluations_to(f64::NEG_INFINITY, 60, optimizer(Preset::Paper, 3, 1), bowl);
+    assert_eq!(followed, 0);
+}
+
+#[test]
+fn a_shortcut_that_fails_is_not_tried_again_and_none_is_taken_with_others_pending() {
+    let d = 3;
+    let mut failing = optimizer(Preset::Default, d, 1);
+    let mut waiting = optimizer(Preset::Default, d, 1);
+    let mut followed = Vec::new();
+    let mut held = waiting.ask().unwrap();
+    for _ in 0..80 {
+        let suggestion = failing.ask().unwrap();
+        if failing.report().unwrap().origin == Origin::Quadratic {
+            assert!(!followed.contains(&suggestion.x), "suggested twice");
+            followed.push(suggestion.x.clone());
+            failing.fail(suggestion.id).unwrap();
+        } else {
+            failing.tell(suggestion.id, bowl(&suggestion.x)).unwrap();
+        }
+        // One point is always pending here.
+        let next = waiting.ask().unwrap();
+        assert_ne!(waiting.report().unwrap().origin, Origin::Quadratic);
+        waiting.tell(held.id, bowl(&held.x)).unwrap();
+        held = next;
+    }
+    assert!(!followed.is_empty());
+    assert!(failing.best().unwrap().outcome.value().unwrap() < 1e-2, "the model goes on without it");
+}
+
+#[test]
+fn a_rugged_function_is_hardly_ever_mistaken_for_a_quadratic_one() {
+    let rugged = |x: &[f64]| x.iter().map(|x| x * x - 10.0 * (6.0 * x).cos()).sum::<f64>();
+    for d in [2, 5] {
+        let (_, followed) = evaluations_to(f64::NEG_INFINITY, 400, optimizer(Preset::Default, d, 3), rugged);
+        assert!(followed <= 4, "d = {d}: {followed} of 400");
+    }
+}
