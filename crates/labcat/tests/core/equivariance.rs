@@ -21,13 +21,15 @@ fn cases(seed: u64) -> [Case; 3] {
     sampled.refine = 0;
     [
         Case { name: "paper", config: seeded(Preset::Paper, seed), window: 40, tolerance: 1e-5 },
-        Case { name: "default without refinement", config: sampled, window: 25, tolerance: 1e-5 },
+        Case { name: "default without refinement", config: sampled, window: 20, tolerance: 1e-5 },
         Case { name: "default", config: seeded(Preset::Default, seed), window: 10, tolerance: 1e-4 },
     ]
 }
 
+/// Not quite quadratic: of a quadratic function the minimum is soon known to the last digit, and then rounding decides everything.
 fn bowl(t: &[f64]) -> f64 {
-    t.iter().enumerate().map(|(i, t)| (1.0 + i as f64) * (t - 0.2).powi(2)).sum::<f64>() + 0.3 * t[0] * t[1]
+    let squares = t.iter().enumerate().map(|(i, t)| (1.0 + i as f64) * (t - 0.2).powi(2)).sum::<f64>();
+    squares + 0.3 * t[0] * t[1] + 0.2 * t[0].powi(3) + 0.5 * t[1].powi(4)
 }
 
 /// The largest distance between two streams, in the box [−1, 1]^d of their bounds.
