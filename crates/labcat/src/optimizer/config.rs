@@ -133,6 +133,7 @@ impl Config {
                 acquisition: AcquisitionKind::LogExpectedImprovement,
                 optimism: 1.5,
                 near: 0.5,
+                clip: true,
                 refine: 20,
                 centre_first: true,
                 match_axes: true,
