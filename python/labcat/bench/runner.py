@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import foreign
 from .algorithms import Algorithm
 from .objective import BudgetSpent, Objective
 from .problems import CocoProblem, SyntheticProblem, UserProblem
@@ -38,7 +39,8 @@ class Run:
 
     @property
     def key(self) -> str:
-        return f"{self.algorithm.label}|{self.problem.id}|{self.budget}|{self.seed}"
+        build = f"|{self.algorithm.build}" if self.algorithm.build else ""
+        return f"{self.algorithm.label}{build}|{self.problem.id}|{self.budget}|{self.seed}"
 
     def start_seed(self, start: int) -> int:
         """The seed of the n-th start: the same for every algorithm, different for every problem."""
@@ -48,6 +50,8 @@ class Run:
 
 def execute(run: Run) -> Record:
     """Run to the end of the budget and say what came of it."""
+    if run.algorithm.python:
+        return foreign.interpreter(run.algorithm.python).execute(run)
     with run.problem.open(run.budget) as objective:
         began = time.perf_counter()
         starts, errors = minimise(run, objective)
