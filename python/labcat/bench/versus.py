@@ -58,7 +58,7 @@ def settings(texts: Sequence[str]) -> list[Algorithm]:
     if len(texts) < 2:
         raise ValueError("a comparison needs two settings or more")
     found = [setting(text) for text in texts]
-    counts = {text: 0 for text in texts}
+    counts = dict.fromkeys(texts, 0)
     for index, text in enumerate(texts):
         counts[text] += 1
         if counts[text] > 1:

@@ -5,6 +5,7 @@ deviations; without rotation it was .535 and .819, with `cache_factor=20` or `pr
 """
 
 import numpy as np
+
 from labcat.bench.algorithms import labcat_algorithm
 from labcat.bench.problems import coco_problems
 from labcat.bench.runner import Run, execute

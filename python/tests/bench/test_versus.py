@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from labcat.bench import versus
 from labcat.bench.algorithms import labcat_algorithm, peer_algorithm
 from labcat.bench.cli import main
