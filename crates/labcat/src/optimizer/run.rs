@@ -26,7 +26,8 @@ pub(super) struct LocalRun {
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
-    /// What the newest step began with: the step can be done again from here, bit for bit.
+    /// What the newest step began with: the step can be done again from here, bit for bit. (May be null, not missing.)
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) before: Option<Before>,
 }
 
