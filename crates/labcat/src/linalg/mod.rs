@@ -1,20 +1,20 @@
 //! Dense linear algebra for matrices of tens to hundreds of rows: the only module that knows how a matrix is stored
 //! and multiplied.
 //!
-//! Every product runs through one kernel, [`product::sub_product`], which adds the terms of each entry one after another, and inner products
+//! Every product runs through one kernel, [`product`], which adds the terms of each entry one after another, and inner products
 //! in eight fixed lanes. Wider registers hold more entries and never reorder a sum, so the bits do not depend on the instruction set,
-//! which [`wide`] chooses at run time, the optimisation level or the number of threads. Rust contracts no multiply–add by itself.
+//! which [`crate::wide`] chooses at run time, the optimisation level or the number of threads. Rust contracts no multiply–add by itself.
 //! `benchmarks/` holds the comparison with other back ends, and `docs/divergences.md` the figures.
 
 mod orthogonal;
 mod product;
 mod triangular;
-pub(crate) mod wide;
 
 pub(crate) use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
+pub(crate) use product::{neg_gram, neg_product, squared_distances, squared_distances_above};
 pub(crate) use triangular::{
-    NonPositivePivot, cholesky, inverse_from_cholesky, neg_product, remove_from_cholesky, solve_lower,
-    solve_lower_transposed, solve_rows,
+    NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve_lower, solve_lower_transposed,
+    solve_rows,
 };
 
 /// Column-major matrix whose buffer is reused between sizes.
@@ -88,6 +88,13 @@ impl Matrix {
         self.data.copy_from_slice(&other.data);
     }
 
+    /// Every entry times c.
+    pub(crate) fn scale(&mut self, c: f64) {
+        for v in &mut self.data {
+            *v *= c;
+        }
+    }
+
     pub(crate) fn negate(&mut self) {
         for v in &mut self.data {
             *v = -*v;
@@ -150,6 +157,26 @@ impl Matrix {
             self.data[j * (n + 1) + n] = coordinates[j];
         }
         self.rows = n + 1;
+    }
+
+    /// One more column.
+    pub(crate) fn append_column(&mut self, column: &[f64]) {
+        self.data.extend_from_slice(column);
+        self.cols += 1;
+    }
+
+    /// Takes the shape and the entries of the transpose of `other`.
+    pub(crate) fn transpose_from(&mut self, other: &Matrix) {
+        const SIDE: usize = 16;
+        let (m, n) = (other.rows, other.cols);
+        self.reshape(n, m);
+        for top in (0..m).step_by(SIDE) {
+            for j in 0..n {
+                for i in top..m.min(top + SIDE) {
+                    self.data[i * n + j] = other.data[j * m + i];
+                }
+            }
+        }
     }
 
     /// Column `j` to write, together with the columns before it.

@@ -1,7 +1,7 @@
 //! Orthogonal factors: principal axes, least squares.
 
-use super::wide::wide;
 use super::{Matrix, axpy, dot};
+use crate::wide::wide;
 
 wide! {
     /// Singular value decomposition of a tall, possibly rank-deficient matrix, without its left factor: Z = Q diag(σ) Vᵀ.

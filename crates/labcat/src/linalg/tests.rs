@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::rng::Rng;
+use crate::wide;
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 7, 14, 16, 17, 35, 70, 131, 150];
 

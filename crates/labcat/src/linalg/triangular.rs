@@ -3,8 +3,8 @@
 //! Each entry loses its products in the order of k, however the columns are grouped: the widths here change the speed and not the bits.
 
 use super::product::{PANEL, sub_product};
-use super::wide::wide;
 use super::{Matrix, axpy, dot};
+use crate::wide::wide;
 
 /// A factorisation met a pivot that is not positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,15 +154,6 @@ wide! {
         }
         inverse.negate();
         inverse.mirror_lower();
-    }
-}
-
-wide! {
-    /// out ← −A B for square symmetric matrices, both triangles stored.
-    pub(crate) fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
-        let n = a.rows;
-        out.fill(0.0);
-        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, |k, j| b.data[j * n + k]);
     }
 }
 

@@ -4,6 +4,7 @@ use super::Optimizer;
 use super::report::{Origin, RestartCause, StepReport};
 use crate::acquisition::maximise::{Maximiser, Search};
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
+use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::LengthScales;
 use crate::quadratic::{Quadratic, Terms};
@@ -71,7 +72,7 @@ impl Workspace {
             report: StepReport::empty(),
         };
         work.axes.reserve(n, d);
-        work.length_scales.reserve(n, d);
+        work.length_scales.reserve(n, d, Curvature::Exact);
         work.spare.reserve(n, d);
         work.trial.reserve(n, d);
         work.maximiser.reserve(candidates, n, d);
@@ -212,8 +213,8 @@ impl Optimizer {
                 return Err(RestartCause::Factorisation);
             }
         };
-        let (gp, kind) =
-            work.length_scales.improve(gp, &work.y, settings.prior_sigma, settings.newton_steps, &mut work.trial);
+        let how = (settings.newton_steps, Curvature::Exact);
+        let (gp, kind) = work.length_scales.improve(gp, &work.y, settings.prior_sigma, how, &mut work.trial);
         self.run.frame = std::mem::take(&mut self.run.frame).rescaled(&work.length_scales.ell); // line 10 (eq:input_resc)
         work.report.step = kind;
         work.report.log_likelihood = gp.log_likelihood();

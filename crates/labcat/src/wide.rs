@@ -99,12 +99,12 @@ macro_rules! wide {
                 fn avx512($($arg: $ty),*) $(-> $out)? {
                     body::<8>($($arg),*)
                 }
-                match $crate::linalg::wide::level() {
-                    $crate::linalg::wide::Level::Baseline => body::<2>($($arg),*),
+                match $crate::wide::level() {
+                    $crate::wide::Level::Baseline => body::<2>($($arg),*),
                     // SAFETY: the two functions are safe but for the instructions they use, and `level` names only what
                     // this processor was found to have.
-                    $crate::linalg::wide::Level::Avx2 => unsafe { avx2($($arg),*) },
-                    $crate::linalg::wide::Level::Avx512 => unsafe { avx512($($arg),*) },
+                    $crate::wide::Level::Avx2 => unsafe { avx2($($arg),*) },
+                    $crate::wide::Level::Avx512 => unsafe { avx512($($arg),*) },
                 }
             }
             #[cfg(not(target_arch = "x86_64"))]
