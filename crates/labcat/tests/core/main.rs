@@ -6,6 +6,8 @@ mod equivariance;
 mod errors;
 mod extremes;
 mod failures;
+#[cfg(feature = "serde")]
+mod fixtures;
 mod fuzz;
 mod shortcut;
 #[cfg(feature = "serde")]
