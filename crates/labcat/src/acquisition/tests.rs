@@ -1,7 +1,7 @@
 //! Slopes against finite differences, the far tails against a continued fraction, the samples against the regions they belong to.
 
 use super::AcquisitionKind::{ExpectedImprovement, LogExpectedImprovement};
-use super::maximise::{Bounds, Maximiser, Search};
+use super::maximise::{Maximiser, Search};
 use super::*;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::kernel::KernelKind;
@@ -139,15 +139,13 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
     let (mut cut, mut searches) = (0, 0);
     for d in [1, 2, 5, 8] {
         for (centre, length) in [(0.0, 0.3), (1.0, 0.3), (-0.9, 0.2), (0.5, 100.0), (1.0, 1e-9), (-1.0, 1e3)] {
-            for (bounds, refinements) in
-                [(Bounds::Reject, 0), (Bounds::Reject, 15), (Bounds::Clip, 0), (Bounds::Clip, 15)]
-            {
+            for refinements in [0, 15] {
                 for aspect in [1.0, 7.0] {
                     let frame = stretched(&mut rng, d, centre, length, aspect);
                     let beta = 0.5;
                     let gp = model(&mut rng, d, beta);
                     let (candidates, near) = (10 * d, 4 * d);
-                    let search = Search { beta, candidates, near, nearest: 1e-4, optimism: 1.5, bounds, refinements };
+                    let search = Search { beta, candidates, near, nearest: 1e-4, optimism: 1.5, refinements };
                     let mut maximiser = Maximiser::default();
                     maximiser.run(&gp, &frame, 0.0, LogExpectedImprovement, &search, &mut rng);
                     let mut local = vec![0.0; d];
@@ -160,7 +158,7 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                             let rounding = 1e-14 * beta + 4.0 * f64::EPSILON * d as f64 / s;
                             assert!(
                                 x.abs() <= beta + rounding,
-                                "{bounds:?}, d = {d}, centre {centre}, length {length}, aspect {aspect}: {} half-widths",
+                                "d = {d}, centre {centre}, length {length}, aspect {aspect}: {} half-widths",
                                 x.abs() / beta
                             );
                         }
@@ -168,7 +166,7 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                         maximiser.strike(index);
                     }
                     assert!(maximiser.best().is_none(), "every candidate was struck");
-                    if bounds == Bounds::Reject && centre == 0.0 && length < 1.0 {
+                    if centre == 0.0 && length < 1.0 {
                         assert_eq!(maximiser.clipped, 0);
                     }
                     cut += usize::from(maximiser.clipped > 0);
@@ -196,7 +194,6 @@ fn refinement_never_loses() {
                         near: 5 * d,
                         nearest: 1e-4,
                         optimism: 2.0,
-                        bounds: Bounds::Clip,
                         refinements,
                     };
                     let mut maximiser = Maximiser::default();
@@ -215,15 +212,7 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let d = 20; // about 2⁻²⁰ of the samples around a corner lie inside: rejection alone would draw 10⁸ of them
     let frame = turned(&mut rng, d, 1.0, 0.1);
     let gp = model(&mut rng, d, 0.5);
-    let search = Search {
-        beta: 0.5,
-        candidates: 10 * d,
-        near: 0,
-        nearest: 1e-4,
-        optimism: 1.0,
-        bounds: Bounds::Reject,
-        refinements: 0,
-    };
+    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, nearest: 1e-4, optimism: 1.0, refinements: 0 };
     let mut maximiser = Maximiser::default();
     maximiser.run(&gp, &frame, 0.0, ExpectedImprovement, &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
@@ -246,15 +235,7 @@ fn near_samples_find_what_uniform_ones_miss() {
     }
     let gp = Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-6), &y, buffers).unwrap();
     let best_score = |near: usize, rng: &mut Rng| {
-        let search = Search {
-            beta: 0.7,
-            candidates: 10 * d,
-            near,
-            nearest: 1e-4,
-            optimism: 0.1,
-            bounds: Bounds::Clip,
-            refinements: 20,
-        };
+        let search = Search { beta: 0.7, candidates: 10 * d, near, nearest: 1e-4, optimism: 0.1, refinements: 20 };
         let mut maximiser = Maximiser::default();
         maximiser.run(&gp, &frame, 0.0, LogExpectedImprovement, &search, rng);
         maximiser.best().unwrap().score

@@ -291,8 +291,8 @@ fn the_presets_are_what_the_contract_says() {
     assert!(paper.rotation && paper.restarts);
     assert_eq!(paper.kernel, KernelKind::SquaredExponential);
     assert_eq!(paper.acquisition, AcquisitionKind::ExpectedImprovement);
-    let improvements = (paper.clip, paper.refine, paper.centre_first, paper.match_axes, paper.warp);
-    assert_eq!(improvements, (false, 0, false, false, false));
+    let improvements = (paper.refine, paper.centre_first, paper.match_axes, paper.warp);
+    assert_eq!(improvements, (0, false, false, false));
     assert_eq!(Config::default(), Config::new(Preset::Default));
     assert_eq!(default_budget(3), 600);
     for preset in PRESETS {
