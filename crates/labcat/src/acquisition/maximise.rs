@@ -1,7 +1,7 @@
 //! Maximisation over the trust region ∩ bounds: uniform samples, if asked some of them nearer to the best point, and a local
 //! refinement of the best of them.
 
-use super::Acquisition;
+use super::AcquisitionKind;
 use crate::frame::Frame;
 use crate::gp::{Gp, PointPrediction};
 use crate::linalg::{self, Matrix};
@@ -11,18 +11,6 @@ use crate::rng::Rng;
 /// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
 const ROUNDS: usize = 10;
 
-/// The samples near the best point shrink the trust region by factors between this and 1, uniform in their logarithm.
-const NEAREST: f64 = 1e-4;
-
-/// What to do with a sample outside the bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bounds {
-    /// Draw again, a bounded number of times, then clip.
-    Reject,
-    /// Move it onto the boundary.
-    Clip,
-}
-
 /// The maximisation to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
@@ -31,7 +19,8 @@ pub(crate) struct Search {
     /// How many of them are drawn near the best point, at every scale: late in a run what is left to gain lies closer to it than any
     /// uniform sample, while far away σ grows faster than μ and keeps the refinement there.
     pub(crate) near: usize,
-    pub(crate) bounds: Bounds,
+    /// They shrink the trust region by factors between this and 1, uniform in their logarithm.
+    pub(crate) nearest: f64,
     /// Factor on σ: above 1 the model is trusted less, and more is explored.
     pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
@@ -81,7 +70,7 @@ impl Maximiser {
         gp: &Gp,
         frame: &Frame,
         best: f64,
-        acquisition: &dyn Acquisition,
+        acquisition: AcquisitionKind,
         search: &Search,
         rng: &mut Rng,
     ) {
@@ -124,17 +113,14 @@ impl Maximiser {
         }));
         self.x.resize(d, 0.0);
         self.clipped = 0;
-        let mut draws = match search.bounds {
-            Bounds::Reject => ROUNDS * m,
-            Bounds::Clip => 0,
-        };
+        let mut draws = ROUNDS * m;
         let mut c = 0;
         while c < m {
             for (x, (low, high)) in self.x.iter_mut().zip(&self.interval) {
                 *x = rng.between(*low, *high);
             }
             if c < search.near {
-                let nearer = math::pow(NEAREST, rng.unit());
+                let nearer = math::pow(search.nearest, rng.unit());
                 for x in &mut self.x {
                     *x *= nearer;
                 }
@@ -156,7 +142,7 @@ impl Maximiser {
                     draws -= 1;
                     continue;
                 }
-                frame.to_local(u, &mut self.x);
+                bring_back(frame, beta, u, &mut self.x);
                 self.clipped += 1;
             }
             for (i, x) in self.x.iter().enumerate() {
@@ -168,7 +154,7 @@ impl Maximiser {
 
     /// Projected gradient ascent from the best sample, with Barzilai–Borwein first lengths and backtracking. Its result
     /// takes the place of that sample.
-    fn refine(&mut self, gp: &Gp, frame: &Frame, best: f64, acquisition: &dyn Acquisition, search: &Search) {
+    fn refine(&mut self, gp: &Gp, frame: &Frame, best: f64, acquisition: AcquisitionKind, search: &Search) {
         const BACKTRACKS: usize = 6;
         let Some(Candidate { index, mut score, .. }) = self.best() else { return };
         let d = frame.dim();
@@ -212,7 +198,7 @@ impl Maximiser {
                     self.u.push(u.clamp(-1.0, 1.0));
                 }
                 if !inside {
-                    frame.to_local(&self.u, &mut self.trial);
+                    bring_back(frame, search.beta, &mut self.u, &mut self.trial);
                 }
                 gp.predict_with_gradient(&self.trial, &mut self.at);
                 let new = acquisition.value(self.at.mean, search.optimism * self.at.std, best);
@@ -234,6 +220,21 @@ impl Maximiser {
                 *x = new;
             }
             std::mem::swap(&mut self.previous, &mut self.gradient);
+        }
+    }
+}
+
+/// The local coordinates `x` of a point `u` that was clipped to the box. Where clipping took it out of the trust region both shrink
+/// towards the centre until it fits: the box is convex and holds the centre, so it stays in the box.
+fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
+    frame.to_local(u, x);
+    let farthest = x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    if farthest > beta {
+        for x in x.iter_mut() {
+            *x = (*x * (beta / farthest)).clamp(-beta, beta);
+        }
+        for (j, u) in u.iter_mut().enumerate() {
+            *u = frame.to_box(x, j).clamp(-1.0, 1.0);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::math;
 /// A stationary kernel k(s), k(0) = 1, with the two derivatives that its length-scale derivatives are made of:
 ///
 /// ∂k/∂ln ℓ_i = −2 k′(s) D_i and ∂²k/∂ln ℓ_i ∂ln ℓ_j = 4 k″(s) D_i D_j + 4 δ_ij k′(s) D_i, where D_i = (x_p,i − x_q,i)²/ℓ_i².
-pub trait Kernel {
+pub(crate) trait Kernel {
     /// Whether [`Kernel::slopes`] uses s; a kernel whose k says it all spares its computation.
     const NEEDS_DISTANCE: bool = true;
     /// k(s) for s ≥ 0.
@@ -17,15 +17,17 @@ pub trait Kernel {
 
 /// exp(−s/2). (eq:sqexp_vector_form)
 #[derive(Clone, Copy, Debug)]
-pub struct SquaredExponential;
+pub(crate) struct SquaredExponential;
 
 impl Kernel for SquaredExponential {
     const NEEDS_DISTANCE: bool = false;
 
+    #[inline(always)]
     fn value(s: f64) -> f64 {
         math::exp(-0.5 * s)
     }
 
+    #[inline(always)]
     fn slopes(_s: f64, k: f64) -> (f64, f64) {
         (-0.5 * k, 0.25 * k)
     }
@@ -33,14 +35,16 @@ impl Kernel for SquaredExponential {
 
 /// Matérn with ν = 5/2: (1 + r + r²/3) e^(−r), r = √(5 s). Rougher than the squared exponential.
 #[derive(Clone, Copy, Debug)]
-pub struct Matern52;
+pub(crate) struct Matern52;
 
 impl Kernel for Matern52 {
+    #[inline(always)]
     fn value(s: f64) -> f64 {
         let r = (5.0 * s).sqrt();
         (1.0 + r + r * r / 3.0) * math::exp(-r)
     }
 
+    #[inline(always)]
     fn slopes(s: f64, _k: f64) -> (f64, f64) {
         let r = (5.0 * s).sqrt();
         let e = math::exp(-r);
@@ -49,31 +53,29 @@ impl Kernel for Matern52 {
 }
 
 /// The kernel of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
 pub enum KernelKind {
-    /// [`SquaredExponential`], the paper's.
+    /// exp(−s/2), the paper's.
     #[default]
     SquaredExponential,
-    /// [`Matern52`].
+    /// Matérn with ν = 5/2, rougher.
     Matern52,
 }
 
 impl KernelKind {
     /// Replaces each s by k(s).
+    #[inline(always)]
     pub(crate) fn apply(self, s: &mut [f64]) {
-        fn all<K: Kernel>(s: &mut [f64]) {
-            for v in s {
-                *v = K::value(*v);
-            }
-        }
         match self {
-            Self::SquaredExponential => all::<SquaredExponential>(s),
-            Self::Matern52 => all::<Matern52>(s),
+            Self::SquaredExponential => apply_to_all::<SquaredExponential>(s),
+            Self::Matern52 => apply_to_all::<Matern52>(s),
         }
     }
 
     /// (k′, k″) at s.
+    #[inline(always)]
     pub(crate) fn slopes_at(self, s: f64, k: f64) -> (f64, f64) {
         match self {
             Self::SquaredExponential => SquaredExponential::slopes(s, k),
@@ -82,17 +84,34 @@ impl KernelKind {
     }
 
     /// k′ and k″ of many pairs whose k is known; s is the sum over the columns of `squares` from row `first` on.
+    #[inline(always)]
     pub(crate) fn slopes(self, squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
-        fn all<K: Kernel>(squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
-            for (p, ((k, k1), k2)) in k.iter().zip(k1).zip(k2).enumerate() {
-                let s =
-                    if K::NEEDS_DISTANCE { (0..squares.cols()).map(|i| squares[(first + p, i)]).sum() } else { 0.0 };
-                (*k1, *k2) = K::slopes(s, *k);
+        match self {
+            Self::SquaredExponential => slopes_of_all::<SquaredExponential>(squares, first, k, k1, k2),
+            Self::Matern52 => slopes_of_all::<Matern52>(squares, first, k, k1, k2),
+        }
+    }
+}
+
+#[inline(always)]
+fn apply_to_all<K: Kernel>(s: &mut [f64]) {
+    for v in s {
+        *v = K::value(*v);
+    }
+}
+
+#[inline(always)]
+fn slopes_of_all<K: Kernel>(squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
+    // s goes where k″ comes to.
+    if K::NEEDS_DISTANCE {
+        k2.fill(0.0);
+        for i in 0..squares.cols() {
+            for (s, square) in k2.iter_mut().zip(&squares.col(i)[first..]) {
+                *s += square;
             }
         }
-        match self {
-            Self::SquaredExponential => all::<SquaredExponential>(squares, first, k, k1, k2),
-            Self::Matern52 => all::<Matern52>(squares, first, k, k1, k2),
-        }
+    }
+    for ((k, k1), k2) in k.iter().zip(k1).zip(k2) {
+        (*k1, *k2) = K::slopes(*k2, *k);
     }
 }
