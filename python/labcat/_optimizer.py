@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
-from typing import Any, Literal, TypeAlias, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +14,32 @@ import numpy.typing as npt
 from . import _labcat
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
-from ._space import BoundsLike, Point, Points, Space, plain_names, space_of
-from ._values import Rng, as_value, seed_of, switch_texts
+from ._space import (
+    BoundsLike,
+    ParameterLike,
+    Point,
+    Points,
+    Space,
+    Vector,
+    check_point,
+    plain_names,
+    space_of,
+)
+from ._values import STOPPING, Rng, as_value, check_names, seed_of, switch_texts
 
-Bounds: TypeAlias = "Space | BoundsLike | npt.ArrayLike"
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._switches import Switches
+
+Bounds: TypeAlias = "Space | BoundsLike | Mapping[str, ParameterLike] | npt.ArrayLike"
 Direction: TypeAlias = Literal["minimize", "maximize"]
 Preset: TypeAlias = Literal["default", "paper"]
 
 
 _MOST_ASKED = 1_000_000
+_LONGEST_REASON = 500  # characters
+_OWN_KEYWORDS = ("direction", "preset", "rng")
 
 
 class Optimizer:
@@ -34,7 +53,8 @@ class Optimizer:
     Parameters
     ----------
     bounds
-        Pairs (low, high), a `scipy.optimize.Bounds` or a `labcat.Space` of named parameters.
+        Pairs (low, high), a `scipy.optimize.Bounds`, a dictionary of named bounds
+        (``{"speed": (0, 9)}``), or a `labcat.Space` of named parameters.
     direction
         "minimize" or "maximize".
     rng
@@ -43,8 +63,10 @@ class Optimizer:
         None for a fresh one. `seed` says which it was.
     preset
         "default", what we recommend, or "paper", the algorithm as published.
+    budget, target, tolerance
+        What ends the run, or with `tolerance` a local run; None: nothing.
     switches
-        Any of `labcat.SWITCHES`; among them the stopping ones, `budget`, `target` and `tolerance`.
+        Any other of `labcat.SWITCHES`.
 
     Examples
     --------
@@ -57,7 +79,7 @@ class Optimizer:
     True
     """
 
-    __slots__ = ("__weakref__", "_core", "_named", "_settings", "_space")
+    __slots__ = ("__weakref__", "_core", "_named", "_reasons", "_settings", "_space")
 
     def __init__(
         self,
@@ -66,18 +88,29 @@ class Optimizer:
         direction: Direction = "minimize",
         rng: Rng = None,
         preset: Preset = "default",
-        **switches: Any,
+        budget: int | None = None,
+        target: float | None = None,
+        tolerance: float | None = None,
+        **switches: Unpack[Switches],
     ) -> None:
-        if "seed" in switches:
+        given: dict[str, Any] = {"budget": budget, "target": target, "tolerance": tolerance}
+        given.update(switches)
+        check_names(given, _OWN_KEYWORDS)
+        if "seed" in given:
             if rng is not None:
                 raise InvalidError("rng and seed are the same thing: give one of them")
-            rng = switches.pop("seed")
+            rng = given.pop("seed")
         space, named = space_of(bounds)
-        texts = switch_texts(switches)
+        texts = switch_texts(
+            {name: value for name, value in given.items() if value is not None or name not in STOPPING}
+        )
         texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
-        self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)
+        self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named, {})
 
-    def _adopt(self, core: _labcat.Core, space: Space, named: bool) -> None:
+    def _adopt(
+        self, core: _labcat.Core, space: Space, named: bool, reasons: dict[int, str]
+    ) -> None:
+        self._reasons = reasons  # of failures, by id
         self._core = core
         self._space = space
         self._named = named
@@ -94,11 +127,12 @@ class Optimizer:
     @classmethod
     def _restore(cls, text: str, named: bool | None) -> Optimizer:
         optimizer = cls.__new__(cls)
+        text, reasons = _without_reasons(text)
         core = _labcat.Core.from_json(text)
         space = Space._of(core.parameters())
         if named is None:
             named = list(space) != plain_names(len(space))
-        optimizer._adopt(core, space, named)
+        optimizer._adopt(core, space, named, reasons)
         return optimizer
 
     def to_json(self) -> str:
@@ -111,7 +145,10 @@ class Optimizer:
         >>> bool(copy.ask().x == optimizer.ask().x)
         True
         """
-        return self._core.to_json()
+        text = self._core.to_json()
+        if self._reasons:
+            text = f"{text[:-1]},{json.dumps(_REASONS)}:{json.dumps(self._reasons)}}}"
+        return text
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._restore, (self.to_json(), self._named)
@@ -172,24 +209,57 @@ class Optimizer:
         number = as_value(value)
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._space.point(x).tolist(), number)
-        self._core.tell(_id(trial), number)
+            id = self._core.tell_point(self._point(x, "x").tolist(), number)
+            self._judge(id, number)
+            return id
+        id = _id(trial)
+        self._core.tell(id, number)
+        self._judge(id, number)
         return None
 
+    def _point(self, x: Point, what: str) -> Vector:
+        point = self._space.point(x)
+        check_point(self._space, point, what, self._named)
+        return point
+
+    def _judge(self, id: int, value: float) -> None:
+        """Notes why a value is a failure, or that it is none."""
+        if math.isfinite(value):
+            self._reasons.pop(id, None)
+        else:
+            self._reasons[id] = f"the value was {value}"
+
     @overload
-    def fail(self, trial: Trial | int) -> None: ...
+    def fail(self, trial: Trial | int, *, reason: str | None = None) -> None: ...
     @overload
-    def fail(self, trial: None = None, *, x: Point) -> int: ...
-    def fail(self, trial: Trial | int | None = None, *, x: Point | None = None) -> int | None:
+    def fail(self, trial: None = None, *, x: Point, reason: str | None = None) -> int: ...
+    def fail(
+        self,
+        trial: Trial | int | None = None,
+        *,
+        x: Point | None = None,
+        reason: str | None = None,
+    ) -> int | None:
         """Reports that the evaluation of a trial, or of a point `x` never asked, failed.
 
-        It counts against the budget, and its point is never suggested again.
+        It counts against the budget, and its point is never suggested again. The `reason` is kept:
+        in the history, and in the state.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> optimizer.fail(optimizer.ask(), reason="the pump was off")
+        >>> optimizer.history.reason
+        ['the pump was off']
         """
         if x is not None:
             _only(x, trial)
-            return self._core.fail_point(self._space.point(x).tolist())
-        self._core.fail(_id(trial))
-        return None
+            id = self._core.fail_point(self._point(x, "x").tolist())
+        else:
+            id = _id(trial)
+            self._core.fail(id)
+        if reason is not None:
+            self._reasons[id] = str(reason)[:_LONGEST_REASON]
+        return None if x is None else id
 
     def cancel(self, trial: Trial | int) -> None:
         """Withdraws a pending trial that will never be told; the budget gets it back."""
@@ -197,12 +267,30 @@ class Optimizer:
 
     def revise(self, trial: Trial | int, value: npt.ArrayLike) -> None:
         """Corrects a value that was told before."""
-        self._core.revise(_id(trial), as_value(value))
+        id, number = _id(trial), as_value(value)
+        self._core.revise(id, number)
+        self._judge(id, number)
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
-        for point in self._space.points(x)[0]:
+        for point in self._points(x, "x"):
             self._core.enqueue(point.tolist())
+
+    def _points(self, x: Points, what: str) -> list[Vector]:
+        """The points of an argument, all of them in the space."""
+        points, single = self._space.points(x)
+        for i, point in enumerate(points):
+            check_point(self._space, point, what if single else f"{what}[{i}]", self._named)
+        return points
+
+    def _enqueue_new(self, points: list[Vector]) -> None:
+        """Puts those points before others that were neither asked nor put there before."""
+        queued = json.loads(self._core.to_json())["queue"]
+        asked = [*self.history.x.tolist(), *(trial.x.tolist() for trial in self.pending)]
+        known = {tuple(x) for x in (*queued, *asked)}
+        for point in points:
+            if tuple(point.tolist()) not in known:
+                self._core.enqueue(point.tolist())
 
     def set_stopping(
         self,
@@ -264,12 +352,17 @@ class Optimizer:
 
     def _evaluation(self, told: tuple[int, list[float], float, int]) -> Evaluation:
         id, x, value, run = told
-        return Evaluation(id, np.array(x), value, run, self._space)
+        return Evaluation(id, np.array(x), value, run, self._space, self._reasons.get(id))
 
     @property
     def history(self) -> History:
         """Every evaluation, in the order told."""
-        return History(self._core.evaluations(), list(self._space), self.direction == "maximize")
+        return History(
+            self._core.evaluations(),
+            list(self._space),
+            self.direction == "maximize",
+            self._reasons,
+        )
 
     @property
     def pending(self) -> list[Trial]:
@@ -336,6 +429,22 @@ class Optimizer:
     def seed(self) -> int:
         """The seed; as `rng` it repeats the run."""
         return int(self._settings["seed"])
+
+
+_REASONS = "reasons"
+"""The key that the reasons of failures have in the state, beside those of the core."""
+
+
+def _without_reasons(text: str) -> tuple[str, dict[int, str]]:
+    """The core's part of a state, and the reasons of failures."""
+    if f'"{_REASONS}"' not in text:
+        return text, {}
+    try:
+        state = json.loads(text)
+        reasons = {int(id): str(reason) for id, reason in state.pop(_REASONS).items()}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return text, {}  # the core says what is wrong with it
+    return json.dumps(state), reasons
 
 
 def _only(x: Point, trial: Trial | int | None) -> None:

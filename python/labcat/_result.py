@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ class OptimizeResult(_Base):
     >>> import labcat
     >>> result = labcat.minimize(lambda x: (x[0] - 1) ** 2, [(-5, 5)], budget=30, rng=1)
     >>> result.success, result.nfev, result.message
-    (True, 30, 'the budget of 30 evaluations is used up')
+    (False, 30, 'the budget of 30 evaluations is used up')
     >>> result["fun"] == result.fun
     True
     """
@@ -66,7 +67,8 @@ class OptimizeResult(_Base):
         fun: float
         """The value at `x`."""
         success: bool
-        """Whether a stopping switch ended the run, and at least one evaluation succeeded."""
+        """Whether the run came to its goal, the target or the tolerance. As in scipy a run that
+        ended for lack of budget or time says False; `x` is the best point all the same."""
         status: int
         """0 budget, 1 target, 2 tolerance, 3 time limit, 4 Ctrl-C, 5 exception, 99 callback."""
         message: str
@@ -120,13 +122,27 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
 
 def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
     """The result of a run that ended in one of the ways of `STATUS`."""
-    status = STATUS[ending]
-    found = optimizer.best is not None
-    if not found:
-        message += "; no evaluation succeeded"
+    history = optimizer.history
+    failures = failure_summary(history)
+    if failures:
+        message += f"; {failures}"
     result = OptimizeResult(
-        message=message, success=found and status <= STATUS["time_limit"], status=status
+        message=message, success=ending in ("target", "tolerance"), status=STATUS[ending]
     )
     result.update(snapshot(optimizer))
-    result["history"] = optimizer.history
+    result["history"] = history
     return result
+
+
+def failure_summary(history: History) -> str:
+    """How many evaluations failed, and why most of them did; empty if none did."""
+    failed = int(history.failed.sum())
+    if failed == 0:
+        return ""
+    how_many = "no evaluation succeeded" if failed == len(history) else f"{failed} evaluations failed"
+    reasons = Counter(reason for reason in history.reason if reason is not None)
+    if not reasons:
+        return how_many
+    reason, times = reasons.most_common(1)[0]
+    often = "" if times == failed else f"{times} times "
+    return f"{how_many} ({often}{reason})"
