@@ -47,9 +47,6 @@ class Evaluation:
     """The local run it belongs to: 0, and one more after each restart."""
     space: Space = field(repr=False)
     """The parameters."""
-    reason: str | None = None
-    """Why the evaluation failed, if that is known."""
-
     @property
     def failed(self) -> bool:
         """Whether the evaluation failed."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from . import _labcat
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
+from ._html import optimizer_html
 from ._space import (
     BoundsLike,
     ParameterLike,
@@ -79,7 +79,7 @@ class Optimizer:
     True
     """
 
-    __slots__ = ("__weakref__", "_core", "_named", "_reasons", "_settings", "_space")
+    __slots__ = ("__weakref__", "_core", "_named", "_settings", "_space")
 
     def __init__(
         self,
@@ -105,12 +105,9 @@ class Optimizer:
             {name: value for name, value in given.items() if value is not None or name not in STOPPING}
         )
         texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
-        self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named, {})
+        self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)
 
-    def _adopt(
-        self, core: _labcat.Core, space: Space, named: bool, reasons: dict[int, str]
-    ) -> None:
-        self._reasons = reasons  # of failures, by id
+    def _adopt(self, core: _labcat.Core, space: Space, named: bool) -> None:
         self._core = core
         self._space = space
         self._named = named
@@ -127,12 +124,11 @@ class Optimizer:
     @classmethod
     def _restore(cls, text: str, named: bool | None) -> Optimizer:
         optimizer = cls.__new__(cls)
-        text, reasons = _without_reasons(text)
         core = _labcat.Core.from_json(text)
         space = Space._of(core.parameters())
         if named is None:
             named = list(space) != plain_names(len(space))
-        optimizer._adopt(core, space, named, reasons)
+        optimizer._adopt(core, space, named)
         return optimizer
 
     def to_json(self) -> str:
@@ -145,16 +141,16 @@ class Optimizer:
         >>> bool(copy.ask().x == optimizer.ask().x)
         True
         """
-        text = self._core.to_json()
-        if self._reasons:
-            text = f"{text[:-1]},{json.dumps(_REASONS)}:{json.dumps(self._reasons)}}}"
-        return text
+        return self._core.to_json()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._restore, (self.to_json(), self._named)
 
     def __repr__(self) -> str:
         return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
+
+    def _repr_html_(self) -> str:
+        return optimizer_html(self)
 
     @overload
     def ask(self, n: None = None) -> Trial: ...
@@ -209,25 +205,14 @@ class Optimizer:
         number = as_value(value)
         if x is not None:
             _only(x, trial)
-            id = self._core.tell_point(self._point(x, "x").tolist(), number)
-            self._judge(id, number)
-            return id
-        id = _id(trial)
-        self._core.tell(id, number)
-        self._judge(id, number)
+            return self._core.tell_point(self._point(x, "x").tolist(), number)
+        self._core.tell(_id(trial), number)
         return None
 
     def _point(self, x: Point, what: str) -> Vector:
         point = self._space.point(x)
         check_point(self._space, point, what, self._named)
         return point
-
-    def _judge(self, id: int, value: float) -> None:
-        """Notes why a value is a failure, or that it is none."""
-        if math.isfinite(value):
-            self._reasons.pop(id, None)
-        else:
-            self._reasons[id] = f"the value was {value}"
 
     @overload
     def fail(self, trial: Trial | int, *, reason: str | None = None) -> None: ...
@@ -251,15 +236,12 @@ class Optimizer:
         >>> optimizer.history.reason
         ['the pump was off']
         """
+        why = "" if reason is None else str(reason)[:_LONGEST_REASON]
         if x is not None:
             _only(x, trial)
-            id = self._core.fail_point(self._point(x, "x").tolist())
-        else:
-            id = _id(trial)
-            self._core.fail(id)
-        if reason is not None:
-            self._reasons[id] = str(reason)[:_LONGEST_REASON]
-        return None if x is None else id
+            return self._core.fail_point(self._point(x, "x").tolist(), why)
+        self._core.fail(_id(trial), why)
+        return None
 
     def cancel(self, trial: Trial | int) -> None:
         """Withdraws a pending trial that will never be told; the budget gets it back."""
@@ -267,9 +249,7 @@ class Optimizer:
 
     def revise(self, trial: Trial | int, value: npt.ArrayLike) -> None:
         """Corrects a value that was told before."""
-        id, number = _id(trial), as_value(value)
-        self._core.revise(id, number)
-        self._judge(id, number)
+        self._core.revise(_id(trial), as_value(value))
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
@@ -352,7 +332,7 @@ class Optimizer:
 
     def _evaluation(self, told: tuple[int, list[float], float, int]) -> Evaluation:
         id, x, value, run = told
-        return Evaluation(id, np.array(x), value, run, self._space, self._reasons.get(id))
+        return Evaluation(id, np.array(x), value, run, self._space)
 
     @property
     def history(self) -> History:
@@ -361,7 +341,7 @@ class Optimizer:
             self._core.evaluations(),
             list(self._space),
             self.direction == "maximize",
-            self._reasons,
+            dict(self._core.reasons()),
         )
 
     @property
@@ -429,22 +409,6 @@ class Optimizer:
     def seed(self) -> int:
         """The seed; as `rng` it repeats the run."""
         return int(self._settings["seed"])
-
-
-_REASONS = "reasons"
-"""The key that the reasons of failures have in the state, beside those of the core."""
-
-
-def _without_reasons(text: str) -> tuple[str, dict[int, str]]:
-    """The core's part of a state, and the reasons of failures."""
-    if f'"{_REASONS}"' not in text:
-        return text, {}
-    try:
-        state = json.loads(text)
-        reasons = {int(id): str(reason) for id, reason in state.pop(_REASONS).items()}
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return text, {}  # the core says what is wrong with it
-    return json.dumps(state), reasons
 
 
 def _only(x: Point, trial: Trial | int | None) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._history import History, Restart
+from ._html import result_html
 from ._optimizer import Optimizer
 
 if TYPE_CHECKING:
@@ -85,10 +86,13 @@ class OptimizeResult(_Base):
         """The optimiser in its final state."""
 
     def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
-        """Draws the run, see `labcat.plots.overview`."""
+        """Draws the run, see `labcat.plots.overview`. A notebook shows the figure it returns."""
         from .plots import overview
 
         return overview(self, fun)
+
+    def _repr_html_(self) -> str:
+        return repr(self) if "history" not in self else result_html(self)
 
 
 STATUS = {

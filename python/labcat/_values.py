@@ -25,11 +25,19 @@ class Switch(NamedTuple):
 
     help: str
     allowed: str
+    type: str
+    """As Python writes it."""
+    group: str
+    """The part of the algorithm."""
+    paper: str
+    """Its value in the preset "paper"."""
+    default: str
+    """Its value in the preset "default"."""
 
 
 SWITCHES: Mapping[str, Switch] = {
-    name: Switch(help, allowed)
-    for name, _, help, allowed, *_ in _switches()
+    name: Switch(help, allowed, type, group, paper, default)
+    for name, group, help, allowed, type, paper, default in _switches()
     if name != "direction"
 }
 """Every switch that `minimize`, `maximize` and `Optimizer` take as a keyword, by name."""
@@ -125,16 +133,6 @@ def switch_text(name: str, value: object) -> str:
         value = int(value)  # 1e3 evaluations are 1000
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, str) and not _is_disguised(value):
-        return value
+    if isinstance(value, str) and SWITCHES[name].type.startswith("Literal"):
+        return value  # one of several words: "5" evaluations are a mistake
     raise InvalidError(f"switch {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
-
-
-def _is_disguised(text: str) -> bool:
-    """Whether a text is a number or a truth value in quotes, which is a mistake."""
-    if text.strip().lower() in ("true", "false"):
-        return True
-    with contextlib.suppress(ValueError):
-        float(text)
-        return True
-    return False

@@ -55,6 +55,8 @@ def overview(result: OptimizeResult, fun: Function | None = None) -> Figure:
     relevance(result, ax=axes[1])
     if panels == 3:
         path(result, fun, ax=axes[2])
+    if "inline" in pyplot.get_backend():  # a notebook shows what the cell returns, and open figures
+        pyplot.close(figure)
     return figure
 
 

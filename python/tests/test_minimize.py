@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 import scipy.optimize
-from objectives import rosenbrock, shifted, sphere
+from objectives import rosenbrock, shifted, slow_sphere, sphere
 
 import labcat
 
@@ -186,16 +186,11 @@ def test_tolerance_without_restarts():
 def test_time_limit(workers):
     start = time.monotonic()
     limit = 0.5 if workers == 1 else 3.0  # processes need some time to start
-    result = labcat.minimize(_nap, BOX, rng=1, time_limit=limit, workers=workers)
+    result = labcat.minimize(slow_sphere, BOX, rng=1, time_limit=limit, workers=workers)
     assert limit <= time.monotonic() - start < limit + 1.5
     assert not result.success and result.status == 3
     assert result.message == f"the time limit of {limit} s is reached"
     assert 2 < result.nfev
-
-
-def _nap(x):
-    time.sleep(0.02)
-    return sphere(x)
 
 
 # --- callbacks
