@@ -12,10 +12,10 @@ class Switches(TypedDict, total=False):
     """Every one of `labcat.SWITCHES` that is no keyword of its own, as budget, target and tolerance."""
 
     precision: float
-    """Relative range of outputs at which a local run has converged."""
+    """End a local run when its outputs differ by no more than this part of its own spread (or by rounding)."""
 
     initial_points: int | None
-    """Evaluations before the model starts (none: 2 d + 1 in paper, d + 1 in default)."""
+    """Evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)."""
 
     centre_first: bool
     """Evaluate the middle of the box first."""
@@ -43,6 +43,9 @@ class Switches(TypedDict, total=False):
 
     newton_steps: int
     """Length-scale steps per suggestion."""
+
+    curvature: Literal["exact", "average_information"] | None
+    """Second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)."""
 
     catch_up: int
     """Most length-scale steps for results that were told together."""
@@ -79,9 +82,6 @@ class Switches(TypedDict, total=False):
 
     nearest: float
     """With near: the smallest scale, as a part of the trust region."""
-
-    clip: bool
-    """Clip candidates to the bounds instead of rejecting them."""
 
     refine: int
     """Gradient steps on the acquisition function from the best candidate."""
