@@ -47,7 +47,7 @@ PRINTED = {
     ],
     "optuna_postgresql": [
         r"50 trials by 2 processes, (0|50) in the study before",
-        rf"best value {NUMBER}e-0\d with x = {NUMBER}, y = {NUMBER}, rate = {NUMBER}",
+        rf"best value {NUMBER}e-\d\d with x = {NUMBER}, y = {NUMBER}, rate = {NUMBER}",
     ],
 }
 
