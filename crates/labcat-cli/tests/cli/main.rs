@@ -3,7 +3,9 @@
 
 mod bench;
 mod common;
+mod failures;
 mod faults;
+mod journals;
 mod kill;
 mod overhead;
 mod studies;

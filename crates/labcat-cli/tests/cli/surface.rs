@@ -196,7 +196,7 @@ fn a_stale_value_file_is_not_taken_for_a_value() {
     dir.write("out.txt", "5\n");
     dir.write("s.toml", &study("budget = 2", "command = [\"true\"]\nvalue_file = \"out.txt\""));
     dir.labcat(&["run", "s.toml"]).expect(1);
-    assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("value_file ./out.txt cannot be read"));
+    assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("value file ./out.txt cannot be read"));
 }
 
 #[test]
