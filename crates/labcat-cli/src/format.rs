@@ -57,7 +57,9 @@ pub(crate) fn complain(line: &str) {
 /// Text for a terminal: characters that would move its cursor, change its colours or the order of its letters are shown
 /// as what they are (`^[`), and none of them is obeyed.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmful = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     if !text.contains(harmful) {
         return Cow::Borrowed(text);
     }
@@ -155,12 +157,17 @@ mod tests {
     #[test]
     fn a_terminal_is_told_nothing_but_text() {
         assert_eq!(printable("a\tb\nc é 🐈"), "a\tb\nc é 🐈");
-        assert_eq!(printable("\x1b[31mred\x1b]0;title\x07\r\x7f\u{9b}2J\u{202e}"), "^[[31mred^[]0;title^G^M^?\\u{9b}2J\\u{202e}");
+        assert_eq!(
+            printable("\x1b[31mred\x1b]0;title\x07\r\x7f\u{9b}2J\u{202e}"),
+            "^[[31mred^[]0;title^G^M^?\\u{9b}2J\\u{202e}"
+        );
     }
 
     #[test]
     fn paths_are_words_of_a_shell() {
-        for (path, text) in [("a/b-1.toml", "a/b-1.toml"), ("my study.toml", "'my study.toml'"), ("it's", r"'it'\''s'"), ("", "''")] {
+        for (path, text) in
+            [("a/b-1.toml", "a/b-1.toml"), ("my study.toml", "'my study.toml'"), ("it's", r"'it'\''s'"), ("", "''")]
+        {
             assert_eq!(word(Path::new(path)), text);
         }
     }

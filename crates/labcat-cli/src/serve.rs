@@ -1,3 +1,5 @@
 //! placeholder
 use crate::{cli, failure::Failure};
-pub(crate) fn serve(_: &cli::Serve) -> Result<(), Failure> { Ok(()) }
+pub(crate) fn serve(_: &cli::Serve) -> Result<(), Failure> {
+    Ok(())
+}

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{AskError, Evaluation, Optimizer, Outcome, Suggestion, TellError, TrialId};
+use labcat::{AskError, Evaluation, Optimizer, Suggestion, TellError, TrialId};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::journal::{Change, Journal, Lock, Record};
+use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record, outcome};
 use crate::paths::Paths;
 use crate::step::Step;
 use crate::study::{Identity, Study};
@@ -99,22 +99,14 @@ impl Session {
 
     /// The result of a suggestion.
     pub(crate) fn tell(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
-        let told = match result.value() {
-            Some(value) => self.optimizer.tell(id, value),
-            None => self.optimizer.fail(id),
-        };
-        told.map_err(|error| self.refused(&error))?;
+        self.optimizer.tell(id, result.outcome()).map_err(|error| self.refused(&error))?;
         self.record(result);
         Ok(())
     }
 
     /// A point that was never asked for, with its result.
     pub(crate) fn tell_point(&mut self, x: &[f64], result: Record) -> Result<TrialId, Failure> {
-        let told = match result.value() {
-            Some(value) => self.optimizer.tell_point(x, value),
-            None => self.optimizer.fail_point(x),
-        };
-        let id = told.map_err(|error| self.refused(&error))?;
+        let id = self.optimizer.tell_point(x, result.outcome()).map_err(|error| self.refused(&error))?;
         self.record(result);
         Ok(id)
     }
@@ -143,9 +135,7 @@ impl Session {
 
     /// The result of an evaluation that had failed and was run again.
     pub(crate) fn retried(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
-        if let Some(value) = result.value() {
-            self.optimizer.revise(id, value).map_err(|error| self.refused(&error))?;
-        }
+        self.optimizer.revise(id, result.outcome()).map_err(|error| self.refused(&error))?;
         self.changes.push(Change::Retried { id: id.0, result: Box::new(result) });
         Ok(())
     }
@@ -170,7 +160,7 @@ impl Session {
         let value = value.map(|value| value + 0.0);
         let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
         let was = told.and_then(|evaluation| evaluation.outcome.value());
-        self.optimizer.revise(id, value.unwrap_or(f64::NAN)).map_err(|error| match error {
+        self.optimizer.revise(id, outcome(value, Some(CORRECTED_TO_FAILURE))).map_err(|error| match error {
             TellError::UnknownId(_) => Failure::usage(format!("there is no evaluation {id} to correct")),
             other => self.refused(&other),
         })?;
@@ -204,7 +194,7 @@ impl Session {
 
     /// How many evaluations failed.
     pub(crate) fn failures(&self) -> usize {
-        self.optimizer.evaluations().iter().filter(|evaluation| evaluation.outcome == Outcome::Failed).count()
+        self.optimizer.evaluations().iter().filter(|evaluation| evaluation.outcome.is_failed()).count()
     }
 
     /// A point as a JSON object.
@@ -218,7 +208,7 @@ impl Session {
         Failure::usage(match error {
             TellError::UnknownId(id) => {
                 format!("evaluation {id} is not outstanding: nobody asked for it, or it was cancelled ({outstanding})")
-            },
+            }
             TellError::AlreadyTold(id) => format!(
                 "evaluation {id} was told before ({outstanding}); `labcat correct {study} {id} VALUE` replaces its value"
             ),

@@ -52,7 +52,18 @@ fn as_csv(identity: &Identity, told: &[Trial], all: bool) -> Result<String, csv:
     headings.extend(identity.names());
     headings.extend(["value", "status", "seconds"]);
     if all {
-        headings.extend(["source", "attempts", "message", "started", "ended", "host", "exit", "signal", "directory", "command"]);
+        headings.extend([
+            "source",
+            "attempts",
+            "message",
+            "started",
+            "ended",
+            "host",
+            "exit",
+            "signal",
+            "directory",
+            "command",
+        ]);
     }
     writer.write_record(&headings)?;
     for trial in told {

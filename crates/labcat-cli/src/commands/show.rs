@@ -168,7 +168,11 @@ impl Status<'_> {
             Some(holder) => writeln!(out, "in use by    {}", printable(holder))?,
             None if !self.in_hand.is_empty() => {
                 let count = count(self.in_hand.len(), "evaluation");
-                writeln!(out, "not running  the last run ended with {count} in hand; `labcat run {}` goes on", self.word)?;
+                writeln!(
+                    out,
+                    "not running  the last run ended with {count} in hand; `labcat run {}` goes on",
+                    self.word
+                )?;
             }
             None => {}
         }
@@ -196,7 +200,10 @@ impl Status<'_> {
             let values: Vec<String> = values.map(|(name, x)| format!("{name} = {}", number(*x))).collect();
             let state = match self.state(trial.id) {
                 ("running", Some(seconds)) => {
-                    format!("  (running for {})", duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default()))
+                    format!(
+                        "  (running for {})",
+                        duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+                    )
                 }
                 ("interrupted", _) => "  (interrupted; the next run repeats it)".to_owned(),
                 _ => String::new(),
@@ -219,7 +226,10 @@ impl Status<'_> {
             }
         }
         let word = &self.word;
-        writeln!(out, "\nnewest failures (`labcat status {word} ID` shows all of the output, `labcat retry {word} ID` tries again)")?;
+        writeln!(
+            out,
+            "\nnewest failures (`labcat status {word} ID` shows all of the output, `labcat retry {word} ID` tries again)"
+        )?;
         for trial in failed.iter().rev().take(FAILURES_SHOWN) {
             writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), point(&names, &trial.x, 5))?;
             for line in last_lines(trial) {

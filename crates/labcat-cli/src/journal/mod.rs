@@ -22,7 +22,7 @@ use crate::format::{complain, now};
 use crate::paths::Paths;
 use crate::study::Identity;
 pub(crate) use lock::{Lock, holder};
-pub(crate) use record::{Change, Correction, Execution, InHand, Record, Trial};
+pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial, outcome};
 
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;

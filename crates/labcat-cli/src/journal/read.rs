@@ -1,10 +1,10 @@
 //! Questions to the journal.
 
-use labcat::{Evaluation, Optimizer, Outcome, TrialId};
+use labcat::{Evaluation, Optimizer, TrialId};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
-use super::record::{Correction, Execution, InHand, Trial};
+use super::record::{Correction, Execution, InHand, Trial, outcome};
 use crate::failure::Failure;
 use crate::study::Identity;
 
@@ -47,12 +47,12 @@ impl Journal {
     fn evaluations(&self) -> Result<Vec<Evaluation>, Failure> {
         let read = || -> rusqlite::Result<Vec<Evaluation>> {
             let mut statement =
-                self.db.prepare("SELECT id, x, value, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
+                self.db.prepare("SELECT id, x, value, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
             let evaluation = |row: &Row<'_>| {
                 Ok(Evaluation {
                     id: TrialId(row.get::<_, i64>("id")? as u64),
                     x: point(row)?,
-                    outcome: row.get::<_, Option<f64>>("value")?.map_or(Outcome::Failed, Outcome::Value),
+                    outcome: outcome(row.get("value")?, row.get::<_, Option<String>>("message")?.as_deref()),
                     run: row.get::<_, i64>("run")? as usize,
                 })
             };

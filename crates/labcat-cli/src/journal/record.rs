@@ -1,6 +1,11 @@
 //! What the journal is told, and what it answers.
 
+use labcat::Outcome;
+
 use crate::value::Reading;
+
+/// Why an evaluation has no value after a correction.
+pub(crate) const CORRECTED_TO_FAILURE: &str = "it was corrected by hand to be a failure";
 
 /// One change of the study; several make up a transaction.
 #[derive(Clone, Debug)]
@@ -48,11 +53,21 @@ impl Record {
         self.reading.as_ref().map(|reading| reading.value)
     }
 
+    /// What the optimizer is told.
+    pub(crate) fn outcome(&self) -> Outcome {
+        outcome(self.value(), self.message.as_deref())
+    }
+
     /// What a person or a file says of an evaluation.
     pub(crate) fn told(value: Option<f64>, source: &'static str) -> Record {
         let status = if value.is_some() { "ok" } else { "failed" };
         Record { reading: value.map(Reading::of), status, source, ..Record::default() }
     }
+}
+
+/// What the optimizer is told of a value, or of why there is none.
+pub(crate) fn outcome(value: Option<f64>, message: Option<&str>) -> Outcome {
+    value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from)
 }
 
 /// How a command was run. Times are seconds since 1970.

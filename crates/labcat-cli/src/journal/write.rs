@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::record::{Change, Execution, Record};
+use super::record::{CORRECTED_TO_FAILURE, Change, Execution, Record};
 use crate::format::{host, moment, now};
 
 /// Writes one change down.
@@ -83,7 +83,7 @@ fn retried(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
 fn corrected(db: &Connection, id: u64, was: Option<f64>, became: Option<f64>) -> rusqlite::Result<()> {
     note_correction(db, id, was, became, "hand")?;
     let status = if became.is_some() { "ok" } else { "failed" };
-    let message = became.is_none().then_some("it was corrected by hand to be a failure");
+    let message = became.is_none().then_some(CORRECTED_TO_FAILURE);
     let result = became.map(|value| serde_json::json!({ "value": value }).to_string());
     db.execute(
         "UPDATE trial SET value = ?2, status = ?3, message = ?4, result = ?5 WHERE id = ?1",

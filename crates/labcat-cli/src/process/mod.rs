@@ -43,12 +43,7 @@ pub(crate) struct Finished {
 
 /// Runs the program to its end, its deadline or an interruption; then nothing of its process group is left.
 /// `shown` bytes of each output are kept for people.
-pub(crate) fn run(
-    command: &mut Command,
-    timeout: Option<Duration>,
-    shown: usize,
-    stop: &Stop,
-) -> io::Result<Finished> {
+pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
     let started = Instant::now();
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;

@@ -7,8 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use labcat::{Restart, TrialId};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
 use super::retry;
+use crate::failure::Failure;
 use crate::format::{brief, complain, count, number, point, printable};
 use crate::journal::Record;
 use crate::paths::Paths;

@@ -294,7 +294,10 @@ mod tests {
     fn a_line_that_is_longer_than_what_is_searched_is_no_value() {
         let mut stdout = Capture::new(0, 16);
         stdout.push(&[b'1'; 20]);
-        assert_eq!(of_output(&Extraction::LastLine, &stdout), Err("its last line is too long to hold a value".to_owned()));
+        assert_eq!(
+            of_output(&Extraction::LastLine, &stdout),
+            Err("its last line is too long to hold a value".to_owned())
+        );
         stdout.push(b"\n2\n");
         assert_eq!(of_output(&Extraction::LastLine, &stdout).map(|reading| reading.value), Ok(2.0));
     }

@@ -126,7 +126,8 @@ struct Halt {
 impl Halt {
     /// The command cannot be run, or the study wants it so: to be mended.
     fn command(why: &str, paths_word: &str) -> Halt {
-        let message = format!("{why}\nthe study is intact: mend the command, then `labcat run {paths_word}` resumes it");
+        let message =
+            format!("{why}\nthe study is intact: mend the command, then `labcat run {paths_word}` resumes it");
         Halt { stop: "error", message }
     }
 }

@@ -38,7 +38,11 @@ fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<E
     for id in &args.ids {
         let found = told.iter().find(|evaluation| evaluation.id == TrialId(*id));
         match found {
-            None => return Err(Failure::usage(format!("evaluation {id} has not failed: there is no such evaluation, or it was not told yet"))),
+            None => {
+                return Err(Failure::usage(format!(
+                    "evaluation {id} has not failed: there is no such evaluation, or it was not told yet"
+                )));
+            }
             Some(evaluation) if !failed(&evaluation) => {
                 return Err(Failure::usage(format!(
                     "evaluation {id} has not failed, it has a value; `labcat correct {} {id} VALUE` replaces it",

@@ -164,7 +164,8 @@ fn brought(reader: &mut Reader<'_>, table: &Table<'_, '_>, key: &str, directory:
     let files = reader.strings(key, entry, r#"["mesh.dat"]"#).unwrap_or_default();
     for file in &files {
         if Path::new(file.get_ref()).file_name().is_none() {
-            reader.problem(&file.span(), format!("`{key}` names no file with {:?}: write \"mesh.dat\"", file.get_ref()));
+            reader
+                .problem(&file.span(), format!("`{key}` names no file with {:?}: write \"mesh.dat\"", file.get_ref()));
         }
     }
     files.into_iter().map(|file| Spanned::new(file.span(), PathBuf::from(file.into_inner()))).collect()
@@ -208,11 +209,16 @@ fn marks(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Marks {
     let Some(entry) = table.entries.get("marks") else { return Marks::default() };
     let Some(texts) = reader.strings("marks", entry, r#"["<<", ">>"]"#) else { return Marks::default() };
     match texts.as_slice() {
-        [open, close] if !open.get_ref().is_empty() && !close.get_ref().is_empty() && open.get_ref() != close.get_ref() => {
+        [open, close]
+            if !open.get_ref().is_empty() && !close.get_ref().is_empty() && open.get_ref() != close.get_ref() =>
+        {
             Marks { open: open.get_ref().clone(), close: close.get_ref().clone() }
         }
         _ => {
-            reader.problem(&entry.span(), "`marks` must be two different texts: write marks = [\"<<\", \">>\"]".to_owned());
+            reader.problem(
+                &entry.span(),
+                "`marks` must be two different texts: write marks = [\"<<\", \">>\"]".to_owned(),
+            );
             Marks::default()
         }
     }
@@ -223,7 +229,8 @@ fn value(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String]) -> (O
     let value_file = file(reader, table, "value_file", "{id}.txt", names);
     let Some(entry) = table.entries.get("value") else { return (value_file, Extraction::LastLine) };
     if value_file.is_some() {
-        reader.problem(&entry.span(), "`value` and `value_file` are both there: write the file into `value`".to_owned());
+        reader
+            .problem(&entry.span(), "`value` and `value_file` are both there: write the file into `value`".to_owned());
     }
     let tables = reader.inline_tables(table, "value", VALUE_EXAMPLE);
     let [value] = tables.as_slice() else {
@@ -233,7 +240,8 @@ fn value(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String]) -> (O
         return (None, Extraction::LastLine);
     };
     reader.refuse_unknown(value, &["file", "regex", "json", "column", "row", "separator"]);
-    let ways: Vec<&str> = ["regex", "json", "column"].into_iter().filter(|key| value.entries.contains_key(*key)).collect();
+    let ways: Vec<&str> =
+        ["regex", "json", "column"].into_iter().filter(|key| value.entries.contains_key(*key)).collect();
     if ways.len() > 1 {
         reader.problem(&value.span.clone(), format!("`value` has {}: write one of them", ways.join(" and ")));
     }
@@ -262,7 +270,12 @@ fn compiled(
 ) -> Option<Extraction> {
     let text = reader.string(table, key, example)?;
     compile(text.get_ref())
-        .map_err(|why| reader.problem(&text.span(), format!("`{key}` cannot be {:?}: {why}: write for example {key} = '{example}'", text.get_ref())))
+        .map_err(|why| {
+            reader.problem(
+                &text.span(),
+                format!("`{key}` cannot be {:?}: {why}: write for example {key} = '{example}'", text.get_ref()),
+            )
+        })
         .ok()
 }
 

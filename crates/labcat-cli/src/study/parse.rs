@@ -196,7 +196,8 @@ fn parameters(reader: &mut Reader<'_>, root: &Table<'_, '_>) -> Vec<Read> {
 /// The names of all parameters, also of those that are wrong otherwise: what a placeholder may say.
 fn names(root: &Table<'_, '_>) -> Vec<String> {
     let tables = root.entries.get("parameter").and_then(|entry| entry.get_ref().as_array());
-    let named = tables.into_iter().flatten().filter_map(|item| item.get_ref().as_table()?.get("name")?.get_ref().as_str());
+    let named =
+        tables.into_iter().flatten().filter_map(|item| item.get_ref().as_table()?.get("name")?.get_ref().as_str());
     named.map(str::to_owned).collect()
 }
 

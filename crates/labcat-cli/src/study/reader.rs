@@ -119,7 +119,12 @@ impl<'t> Reader<'t> {
     }
 
     /// A table that is written behind its key, `template = { … }`, or a list of such tables.
-    pub(crate) fn inline_tables<'a, 'v>(&mut self, parent: &Table<'a, 'v>, key: &str, example: &str) -> Vec<Table<'a, 'v>> {
+    pub(crate) fn inline_tables<'a, 'v>(
+        &mut self,
+        parent: &Table<'a, 'v>,
+        key: &str,
+        example: &str,
+    ) -> Vec<Table<'a, 'v>> {
         let Some(entry) = parent.entries.get(key) else { return Vec::new() };
         let items: Vec<_> = match entry.get_ref() {
             DeValue::Array(items) => items.iter().collect(),

@@ -65,7 +65,9 @@ impl Template {
                 rest = after;
             } else {
                 let text = shortened(text.trim_end());
-                return Err(format!("`{close}` without `{open}` in `{text}`: write `{two_close}` for `{close}` itself"));
+                return Err(format!(
+                    "`{close}` without `{open}` in `{text}`: write `{two_close}` for `{close}` itself"
+                ));
             }
         }
         literal.push_str(rest);
@@ -174,8 +176,12 @@ mod tests {
     #[test]
     fn other_marks_leave_braces_alone() {
         let marks = Marks { open: "<<".into(), close: ">>".into() };
-        let filled = |text: &str| Template::parse_marked(text, &names(), &marks).map(|t| t.fill(7, &["1.5".into(), "".into()]));
-        assert_eq!(filled("solver { tol <<x>>; } // <<<<id>>>> <<id>> a < b").as_deref(), Ok("solver { tol 1.5; } // <<id>> 7 a < b"));
+        let filled =
+            |text: &str| Template::parse_marked(text, &names(), &marks).map(|t| t.fill(7, &["1.5".into(), "".into()]));
+        assert_eq!(
+            filled("solver { tol <<x>>; } // <<<<id>>>> <<id>> a < b").as_deref(),
+            Ok("solver { tol 1.5; } // <<id>> 7 a < b")
+        );
         assert!(filled("<<y>>").unwrap_err().contains("unknown placeholder `<<y>>`: write one of <<x>>"));
         assert!(filled("<<x").unwrap_err().contains("`<<` is not closed"));
     }

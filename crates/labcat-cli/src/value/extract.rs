@@ -70,7 +70,8 @@ impl Extraction {
                 Reading::parse(line).map_err(|why| format!("ends with the line `{}`, which {why}", shortened(line)))
             }
             Extraction::Pattern(pattern) => {
-                let matched = pattern.captures_iter(text).last().ok_or_else(|| format!("has no match of `{pattern}`"))?;
+                let matched =
+                    pattern.captures_iter(text).last().ok_or_else(|| format!("has no match of `{pattern}`"))?;
                 let group = matched.get(1).or_else(|| matched.get(0));
                 found(group.map_or("", |group| group.as_str())).map_err(|what| format!("has at `{pattern}` {what}"))
             }
@@ -89,9 +90,9 @@ fn json_value(path: &JsonPath, text: &str) -> Result<Reading, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
     let nodes = path.query(&document).all();
     match nodes.as_slice() {
-        [Value::Number(number)] => {
-            finite(number.as_f64().unwrap_or(f64::NAN)).map(Reading::of).map_err(|why| format!("has at {path} what {why}"))
-        }
+        [Value::Number(number)] => finite(number.as_f64().unwrap_or(f64::NAN))
+            .map(Reading::of)
+            .map_err(|why| format!("has at {path} what {why}")),
         [other] => Err(format!("has at {path} `{}`, which is not a number", shortened(&other.to_string()))),
         [] => Err(format!("has nothing at {path}")),
         several => Err(format!("has {} values at {path}: write a path that leads to one", several.len())),
@@ -100,7 +101,9 @@ fn json_value(path: &JsonPath, text: &str) -> Result<Reading, String> {
 
 fn cell(text: &str, column: &Column, row: Row, separator: Separator) -> Result<Reading, String> {
     let tidy = match separator {
-        Separator::Blanks => text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect(),
+        Separator::Blanks => {
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+        }
         Separator::Byte(_) => text.to_owned(),
     };
     let delimiter = match separator {
@@ -208,10 +211,18 @@ mod tests {
         assert_eq!(value(&cell(Column::Number(2), Row::Number(1), Separator::Blanks), bare), Ok(2.0));
         assert_eq!(value(&cell(Column::Number(2), Row::Last, Separator::Blanks), bare), Ok(4.0));
         for (column, row, part) in [
-            (Column::Named("strain".into()), Row::Last, "has no column `strain`; its first line is `time, stress, note`"),
+            (
+                Column::Named("strain".into()),
+                Row::Last,
+                "has no column `strain`; its first line is `time, stress, note`",
+            ),
             (stress(), Row::Number(3), "has no row 3, only 2"),
             (Column::Number(9), Row::Last, "has no column 9"),
-            (Column::Named("note".into()), Row::Last, "has in row \"last\" of column `note` `c`, which is not a number"),
+            (
+                Column::Named("note".into()),
+                Row::Last,
+                "has in row \"last\" of column `note` `c`, which is not a number",
+            ),
         ] {
             assert!(value(&cell(column, row, comma), table).unwrap_err().contains(part), "{part}");
         }

@@ -70,7 +70,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     if let Ok(value) = text.parse::<f64>() {
         return Some(value);
     }
-    let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
+    let plain =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
     let (mantissa, exponent) = match text.split_once(['d', 'D']) {
         Some(parts) => parts,
         None => text.split_at(1 + text.get(1..)?.rfind(['+', '-'])?),

@@ -28,7 +28,10 @@ fn ten_failures_in_a_row_end_the_run_and_a_retry_makes_them_good() {
     fs::remove_file(dir.path("outage")).unwrap();
     let ended = dir.labcat(&["retry", "s.toml", "7", "8", "7"]);
     assert_eq!(ended.expect(0).stdout, "2 of 2 evaluations that had failed now have a value\n");
-    assert_eq!(dir.labcat(&["retry", "s.toml", "--failed"]).expect(0).stdout, "8 of 8 evaluations that had failed now have a value\n");
+    assert_eq!(
+        dir.labcat(&["retry", "s.toml", "--failed"]).expect(0).stdout,
+        "8 of 8 evaluations that had failed now have a value\n"
+    );
     let told = dir.told("s.db");
     assert_eq!((told.len(), failed(&dir)), (15, 0), "the budget has not paid for it");
     for told in &told {
@@ -71,7 +74,9 @@ fn the_limit_is_the_studys_and_success_begins_the_count_anew() {
     assert_eq!(limited("limit-10", "", "[ $(({id} % 10)) = 0 ] && echo 1"), (Some(0), "budget".into(), 40));
     let dir = Dir::new("limit-wrong");
     dir.write("s.toml", &study("", "command = [\"a\"]\nmax_consecutive_failures = -1"));
-    dir.labcat(&["check", "s.toml"]).expect(2).says(":15: `max_consecutive_failures` must be a whole number, 0 or more");
+    dir.labcat(&["check", "s.toml"])
+        .expect(2)
+        .says(":15: `max_consecutive_failures` must be a whole number, 0 or more");
 }
 
 #[test]

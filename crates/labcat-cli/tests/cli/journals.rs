@@ -135,12 +135,19 @@ fn how_each_command_was_run_is_recorded_and_exported() {
     let one = |id: usize| &export["evaluations"][id];
     let host = output(Command::new("uname").arg("-n")).stdout.trim().to_owned();
     for id in 0..4 {
-        let words: Vec<&str> = one(id)["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        let words: Vec<&str> =
+            one(id)["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
         assert_eq!(words[..2], ["/bin/sh", "-c"]);
         let x = one(id)["x"]["x"].as_f64().unwrap();
-        assert!(words[2].starts_with(&format!("echo '{{\"value\": {x}, \"mass\"")), "the values are filled in: {words:?}");
+        assert!(
+            words[2].starts_with(&format!("echo '{{\"value\": {x}, \"mass\"")),
+            "the values are filled in: {words:?}"
+        );
         assert_eq!(one(id)["host"], json!(host));
-        assert_eq!(one(id)["directory"].as_str().map(Path::new), Some(fs::canonicalize(dir.path("")).unwrap().as_path()));
+        assert_eq!(
+            one(id)["directory"].as_str().map(Path::new),
+            Some(fs::canonicalize(dir.path("")).unwrap().as_path())
+        );
         let [started, ended] = ["started", "ended"].map(|key| one(id)[key].as_str().unwrap());
         assert!(started < ended && started.len() == "2025-03-09T14:05:07.250Z".len() && ended.ends_with('Z'));
     }
@@ -148,7 +155,8 @@ fn how_each_command_was_run_is_recorded_and_exported() {
     assert_eq!((&one(0)["exit"], &one(1)["exit"], &one(1)["signal"]), (&json!(0), &json!(3), &json!(null)));
     assert_eq!((&one(2)["exit"], &one(2)["signal"]), (&json!(null), &json!(9)));
     let csv = dir.labcat(&["export", "s.toml", "--all"]).expect(0).stdout.clone();
-    let heading = "id,x,y,value,status,seconds,source,attempts,message,started,ended,host,exit,signal,directory,command";
+    let heading =
+        "id,x,y,value,status,seconds,source,attempts,message,started,ended,host,exit,signal,directory,command";
     assert_eq!(csv.lines().next(), Some(heading));
     assert!(csv.lines().nth(2).unwrap().contains(",command,1,exit status 3,"));
     let shown = dir.labcat(&["status", "s.toml", "1"]).expect(0).stdout.clone();

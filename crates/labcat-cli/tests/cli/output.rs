@@ -35,14 +35,19 @@ fn a_chatty_program_makes_a_small_journal_unless_the_study_wants_it_all() {
         (fs::metadata(dir.path("s.db")).unwrap().len() / 40, kept("stdout"), kept("stderr"))
     };
     let (journal, stdout, stderr) = size("chatty", "");
-    assert!(journal < 25_000 && (8_000..8_400).contains(&stdout) && (8_000..8_400).contains(&stderr), "{journal} {stdout} {stderr}");
+    assert!(
+        journal < 25_000 && (8_000..8_400).contains(&stdout) && (8_000..8_400).contains(&stderr),
+        "{journal} {stdout} {stderr}"
+    );
     let (journal, stdout, stderr) = size("chatty-none", "keep_output = 0");
     assert!(journal < 4_000 && stdout < 60 && stderr < 60, "{journal} {stdout} {stderr}");
     let (_, stdout, stderr) = size("chatty-all", "keep_output = \"1 MiB\"");
     assert!(stdout > 200_000 && stderr == 200_000, "{stdout} {stderr}");
     let dir = Dir::new("chatty-wrong");
     dir.write("s.toml", &study("", "command = [\"a\"]\nkeep_output = \"much\""));
-    dir.labcat(&["check", "s.toml"]).expect(2).says(":15: `keep_output` must be a number of bytes up to 64 MiB, not \"much\"");
+    dir.labcat(&["check", "s.toml"])
+        .expect(2)
+        .says(":15: `keep_output` must be a number of bytes up to 64 MiB, not \"much\"");
 }
 
 #[test]
@@ -75,7 +80,11 @@ fn a_range_that_was_narrowed_takes_in_what_is_inside() {
     let ended = dir.labcat(&["import", "t.toml", "known.csv", "--skip-outside"]);
     let left = 9 - expected;
     let noun = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
-    let words = format!("{} taken in, {} left out: they are outside the study's ranges\n", noun(expected, "evaluation"), noun(left, "row"));
+    let words = format!(
+        "{} taken in, {} left out: they are outside the study's ranges\n",
+        noun(expected, "evaluation"),
+        noun(left, "row")
+    );
     assert_eq!(ended.expect(0).stdout, words);
     assert_eq!(dir.told("t.db").len(), expected);
 }

@@ -47,7 +47,12 @@ fn a_deck_is_filled_in_a_directory_of_its_own_with_what_it_needs() {
         assert!(dir.path(&format!("runs/{}/loads.dat", told.id)).is_symlink());
     }
     let shown = dir.labcat(&["check", "study.toml"]).expect(0).stdout.clone();
-    assert!(shown.contains("in ./runs/0\nwith ./runs/0/deck.in\n  $ bracket, evaluation 0\n  GEOMETRY {\n    THICKNESS = 5.5\n"), "{shown}");
+    assert!(
+        shown.contains(
+            "in ./runs/0\nwith ./runs/0/deck.in\n  $ bracket, evaluation 0\n  GEOMETRY {\n    THICKNESS = 5.5\n"
+        ),
+        "{shown}"
+    );
     let one = dir.labcat(&["status", "study.toml", "3", "--json"]).expect(0).json();
     assert!(one["directory"].as_str().unwrap().ends_with("/runs/3"));
 }
@@ -94,20 +99,68 @@ fn said(name: &str, objective: &str) -> [Ended; 2] {
 fn what_is_wrong_with_a_deck_or_a_value_is_said_before_anything_runs() {
     let own = "command = [\"true\"]\ndirectory = \"runs/{id}\"\n";
     for (name, objective, parts) in [
-        ("no-directory", "command = [\"true\"]\ntemplate = { from = \"deck.in\" }".to_owned(), &[":15: `template` needs a file for each evaluation"][..]),
-        ("copy-nowhere", "command = [\"true\"]\ncopy = [\"data\"]".to_owned(), &[":15: `copy` needs a directory for each evaluation"]),
-        ("absent", format!("{own}template = {{ from = \"absent.in\" }}"), &[":16: the template ./absent.in cannot be read"]),
-        ("bad-deck", format!("{own}template = {{ from = \"bad.in\" }}"), &["./bad.in:2: unknown placeholder `{z}`", "./bad.in:3: `{` is not closed in `c = {`"]),
+        (
+            "no-directory",
+            "command = [\"true\"]\ntemplate = { from = \"deck.in\" }".to_owned(),
+            &[":15: `template` needs a file for each evaluation"][..],
+        ),
+        (
+            "copy-nowhere",
+            "command = [\"true\"]\ncopy = [\"data\"]".to_owned(),
+            &[":15: `copy` needs a directory for each evaluation"],
+        ),
+        (
+            "absent",
+            format!("{own}template = {{ from = \"absent.in\" }}"),
+            &[":16: the template ./absent.in cannot be read"],
+        ),
+        (
+            "bad-deck",
+            format!("{own}template = {{ from = \"bad.in\" }}"),
+            &["./bad.in:2: unknown placeholder `{z}`", "./bad.in:3: `{` is not closed in `c = {`"],
+        ),
         ("no-from", format!("{own}template = {{ to = \"a\" }}"), &[":16: `from` is missing in `template`"]),
-        ("text", format!("{own}template = \"deck.in\""), &[":16: `template` must be a table: write template = { from ="]),
-        ("typo", format!("{own}template = {{ form = \"deck.in\" }}"), &["unknown key `form` in `template`: did you mean `from`?"]),
-        ("marks", format!("{own}template = {{ from = \"deck.in\", marks = [\"<\"] }}"), &[":16: `marks` must be two different texts"]),
-        ("regex", "command = [\"true\"]\nvalue = { regex = \"(\" }".to_owned(), &[":15: `regex` cannot be \"(\"", "unclosed group"]),
+        (
+            "text",
+            format!("{own}template = \"deck.in\""),
+            &[":16: `template` must be a table: write template = { from ="],
+        ),
+        (
+            "typo",
+            format!("{own}template = {{ form = \"deck.in\" }}"),
+            &["unknown key `form` in `template`: did you mean `from`?"],
+        ),
+        (
+            "marks",
+            format!("{own}template = {{ from = \"deck.in\", marks = [\"<\"] }}"),
+            &[":16: `marks` must be two different texts"],
+        ),
+        (
+            "regex",
+            "command = [\"true\"]\nvalue = { regex = \"(\" }".to_owned(),
+            &[":15: `regex` cannot be \"(\"", "unclosed group"],
+        ),
         ("json", "command = [\"true\"]\nvalue = { json = \"a b\" }".to_owned(), &[":15: `json` cannot be \"a b\""]),
-        ("two", "command = [\"true\"]\nvalue = { json = \"a\", regex = \"b\" }".to_owned(), &[":15: `value` has regex and json: write one of them"]),
-        ("row", "command = [\"true\"]\nvalue = { json = \"a\", row = 1 }".to_owned(), &[":15: `row` belongs to `column`"]),
-        ("row-zero", "command = [\"true\"]\nvalue = { column = \"a\", row = 0 }".to_owned(), &[":15: `row` must be a whole number, 1 or more"]),
-        ("both", "command = [\"true\"]\nvalue = { file = \"a\" }\nvalue_file = \"b\"".to_owned(), &["`value` and `value_file` are both there"]),
+        (
+            "two",
+            "command = [\"true\"]\nvalue = { json = \"a\", regex = \"b\" }".to_owned(),
+            &[":15: `value` has regex and json: write one of them"],
+        ),
+        (
+            "row",
+            "command = [\"true\"]\nvalue = { json = \"a\", row = 1 }".to_owned(),
+            &[":15: `row` belongs to `column`"],
+        ),
+        (
+            "row-zero",
+            "command = [\"true\"]\nvalue = { column = \"a\", row = 0 }".to_owned(),
+            &[":15: `row` must be a whole number, 1 or more"],
+        ),
+        (
+            "both",
+            "command = [\"true\"]\nvalue = { file = \"a\" }\nvalue_file = \"b\"".to_owned(),
+            &["`value` and `value_file` are both there"],
+        ),
     ] {
         for ended in said(name, &objective) {
             ended.expect(2);

@@ -15,7 +15,9 @@ fn a_value_is_corrected_to_a_failure_and_the_history_is_shown() {
     dir.labcat(&["tell", "s.toml", "0", "-7"]).expect(0);
     dir.labcat(&["tell", "s.toml", "1", "5"]).expect(0);
     let ended = dir.labcat(&["correct", "s.toml", "0", "failed"]);
-    assert!(ended.expect(0).stdout.starts_with("evaluation 0: -7 is corrected to failed\n2 evaluations of 9, best 5\n"));
+    assert!(
+        ended.expect(0).stdout.starts_with("evaluation 0: -7 is corrected to failed\n2 evaluations of 9, best 5\n")
+    );
     assert_eq!((dir.told("s.db")[0].value, dir.told("s.db")[0].status.as_str()), (None, "failed"));
     dir.labcat(&["correct", "s.toml", "0", "2.5"]).expect(0);
     let shown = dir.labcat(&["status", "s.toml", "0"]).expect(0).stdout.clone();
@@ -37,10 +39,19 @@ fn each_command_speaks_of_itself() {
     dir.labcat(&["tell", file, "0", "1"]).expect(0);
     let word = r"'my studies/it'\''s one.toml'";
     for (args, part) in [
-        (vec!["tell", file, "0", "2"], format!("evaluation 0 was told before (outstanding: 1); `labcat correct {word} 0 VALUE`")),
-        (vec!["cancel", file, "0"], format!("only what is outstanding can be cancelled (outstanding: 1); `labcat correct {word} 0 failed`")),
+        (
+            vec!["tell", file, "0", "2"],
+            format!("evaluation 0 was told before (outstanding: 1); `labcat correct {word} 0 VALUE`"),
+        ),
+        (
+            vec!["cancel", file, "0"],
+            format!("only what is outstanding can be cancelled (outstanding: 1); `labcat correct {word} 0 failed`"),
+        ),
         (vec!["cancel", file, "7"], "evaluation 7 is not outstanding".to_owned()),
-        (vec!["correct", file, "1", "2"], format!("evaluation 1 was not told yet (outstanding: 1); `labcat tell {word} 1 VALUE`")),
+        (
+            vec!["correct", file, "1", "2"],
+            format!("evaluation 1 was not told yet (outstanding: 1); `labcat tell {word} 1 VALUE`"),
+        ),
         (vec!["correct", file, "7", "2"], "there is no evaluation 7 to correct".to_owned()),
     ] {
         let ended = dir.labcat(&args);
@@ -65,7 +76,10 @@ fn a_running_evaluation_is_told_from_one_whose_run_died() {
     let line = status.lines().find(|line| line.starts_with("  0: ")).unwrap();
     let elapsed = line.split("(running for ").nth(1).unwrap();
     assert!(elapsed.starts_with(['1', '2', '3']) && elapsed.ends_with("s)"), "{line}");
-    assert!(!status.lines().find(|line| line.starts_with("  1: ")).unwrap().contains('('), "1 was only asked for: {status}");
+    assert!(
+        !status.lines().find(|line| line.starts_with("  1: ")).unwrap().contains('('),
+        "1 was only asked for: {status}"
+    );
     let states = |dir: &Dir| {
         let json = dir.labcat(&["status", "s.toml", "--json"]).expect(0).json();
         let pending = json["pending"].as_array().unwrap().clone();
@@ -86,7 +100,13 @@ fn a_running_evaluation_is_told_from_one_whose_run_died() {
 #[test]
 fn machines_are_told_why_evaluations_failed() {
     let dir = Dir::new("why-json");
-    dir.write("s.toml", &study("budget = 9\n", &format!("{}\nmax_consecutive_failures = 0", shell("[ {id} -lt 2 ] && echo 1 || exit 5"))));
+    dir.write(
+        "s.toml",
+        &study(
+            "budget = 9\n",
+            &format!("{}\nmax_consecutive_failures = 0", shell("[ {id} -lt 2 ] && echo 1 || exit 5")),
+        ),
+    );
     dir.labcat(&["run", "s.toml"]).expect(0);
     let status = dir.labcat(&["status", "s.toml", "--json"]).expect(0).json();
     let failed = status["failed"].as_array().unwrap();
@@ -139,7 +159,10 @@ fn a_parameter_that_nothing_uses_gets_a_hint() {
     let dir = Dir::new("unused");
     dir.write("s.toml", &study("budget = 3", "command = [\"echo\", \"1\"]"));
     let ended = dir.labcat(&["check", "s.toml"]);
-    ended.expect(0).says("`command` does not use {x}; the command finds it in its environment as LABCAT_x").says("LABCAT_y");
+    ended
+        .expect(0)
+        .says("`command` does not use {x}; the command finds it in its environment as LABCAT_x")
+        .says("LABCAT_y");
     dir.write("s.toml", &study("budget = 3", "command = [\"echo\", \"1\"]\nparameters_file = \"{id}.json\""));
     assert_eq!(dir.labcat(&["check", "s.toml"]).expect(0).stderr, "");
     dir.write("deck.in", "{x} {y}\n");
