@@ -57,7 +57,7 @@ fn minimize_refuses_what_makes_no_sense() {
         (vec!["--function", "sphre"], "there is no function `sphre` (did you mean `sphere`?)"),
         (vec!["--function", "branin", "--dim", "3"], "`branin` is not defined in 3 dimensions"),
         (vec!["--function", "sphere", "--dim", "0"], "a whole number of at least 1"),
-        (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it takes a positive number"),
+        (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it takes a number above 0"),
         (vec!["--function", "sphere", "--beta", "wide"], "beta = \"wide\" is not allowed"),
         (vec!["--function", "sphere", "--budget", "0"], "budget = 0 is not allowed"),
         (vec!["--function", "sphere", "--seed", "-3"], "seed"),
