@@ -15,6 +15,7 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("narrow", narrow()),
         ("many", many()),
         ("gaps", gaps()),
+        ("tight", tight()),
     ]
 }
 
@@ -128,7 +129,21 @@ pub(crate) fn many() -> ReportData {
         failing: 0.02,
         value: &|x| 1234.5 + x.iter().map(|x| x * x).sum::<f64>(),
     };
-    ReportData { name: "sixty parameters".into(), budget: Some(12_000), ..search.run(8) }
+    let relevance = (1..=60).map(|rank| f64::from(rank) / 1830.0).collect();
+    ReportData { name: "sixty parameters".into(), budget: Some(12_000), relevance, ..search.run(8) }
+}
+
+/// Values that agree in their first ten digits.
+pub(crate) fn tight() -> ReportData {
+    let parameters = vec![linear("offset", -123.456, 987.654), log("rate", 3e-7, 2e-3)];
+    let search = Search {
+        parameters,
+        direction: "minimize",
+        count: 40,
+        failing: 0.1,
+        value: &|x| 1_000_000.123 + 1e-9 * x[0].abs() + 1e-4 * x[1],
+    };
+    ReportData { name: "tight".into(), ..search.run(4) }
 }
 
 /// Several workers: told in another order than asked, some numbers never told, and two restarts.

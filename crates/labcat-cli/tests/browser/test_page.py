@@ -5,7 +5,7 @@ import base64
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps"]
+SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps", "tight"]
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])
@@ -141,26 +141,43 @@ def test_many_parameters_are_no_wall_before_the_first_chart(page):
     page.screenshot("many-1200")
 
 
-@pytest.mark.parametrize("name, width", [("many", 1200), ("many", 375), ("training", 1200), ("awkward", 768), ("large", 1200), ("narrow", 375)])
+@pytest.mark.parametrize("width", [1200, 375])
+@pytest.mark.parametrize("name", ["many", "training", "awkward", "large", "narrow", "tight"])
 def test_ticks_of_small_charts_can_be_read(page, name, width):
     page.open(name, width=width)
     charts = page.js("""
         return [...document.querySelectorAll("#parameters-charts svg[role]")].map((chart) => {
-            const labels = [...chart.querySelectorAll("text")].filter((text) => text.textContent !== "failed");
+            const labels = [...chart.querySelectorAll("text.up, text.across")];
             const box = (text) => text.getBoundingClientRect();
             const frame = chart.getBoundingClientRect();
-            const pick = (anchor) => labels.filter((text) => text.getAttribute("text-anchor") === anchor);
-            const apart = (texts) => texts.every((a) => texts.every((b) => a === b || box(a).right + 2 < box(b).left || box(b).right + 2 < box(a).left
-                || box(a).bottom <= box(b).top + 3 || box(b).bottom <= box(a).top + 3));
+            const texts = (kind) => [...chart.querySelectorAll(`text.${kind}`)].map((text) => text.textContent);
+            const apart = (a, b) => box(a).right + 2 < box(b).left || box(b).right + 2 < box(a).left
+                || box(a).bottom <= box(b).top + 3 || box(b).bottom <= box(a).top + 3;
             return {
-                across: pick("middle").map((text) => text.textContent), up: pick("end").map((text) => text.textContent),
-                apart: apart(labels), inside: labels.every((text) => box(text).left >= frame.left - 1 && box(text).right <= frame.right + 1),
+                across: texts("across"), up: texts("up"), apart: labels.every((a) => labels.every((b) => a === b || apart(a, b))),
+                inside: labels.every((text) => box(text).left >= frame.left - 1 && box(text).right <= frame.right + 1),
+                share: chart.querySelector(".gridline").getBoundingClientRect().width / frame.width,
             };
         })""")
-    for chart in charts:
-        assert len(chart["across"]) >= 2 and len(set(chart["across"])) == len(chart["across"]), chart
-        assert len(chart["up"]) >= 2 and len(set(chart["up"])) == len(chart["up"]), chart
-        assert chart["apart"] and chart["inside"], chart
+    assert len(charts) == len(page.data["parameters"])
+    for chart, parameter in zip(charts, page.data["parameters"]):
+        ends = [number(label) for label in chart["across"][:2]]
+        assert ends == pytest.approx([parameter["low"], parameter["high"]], rel=1e-3, abs=1e-15), "both ends of the range are there"
+        for labels in (chart["across"], chart["up"]):
+            assert len(labels) >= 2 and len(set(labels)) == len(labels) and max(map(len, labels)) <= 8, chart
+        assert chart["apart"] and chart["inside"] and chart["share"] > 0.7, chart
+
+
+def number(label):
+    """The number that a tick's label says: 0.5, 1e-12 or 10⁻⁴."""
+    if set(label) & set("⁰¹²³⁴⁵⁶⁷⁸⁹"):
+        return 10.0 ** int(label[2:].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+    return float(label)
+
+
+def test_values_that_hardly_differ_are_counted_from_what_they_have_in_common(page):
+    page.open("tight")
+    assert page.text("#parameters-charts svg text:not(.up):not(.across):not([text-anchor])").startswith("value − 100000")
 
 
 def luminance(colour):

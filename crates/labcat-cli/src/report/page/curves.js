@@ -35,7 +35,7 @@ function drawParameter(axis) {
   return (layer, width) => {
     const height = 220;
     const frame = drawFrame(layer, width, {
-      height, x: { low, high, log: scale === "log" }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
+      height, x: { low, high, log: scale === "log", ends: true }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
     });
     const points = evaluations.map(({ x, value }) => [frame.x(x[axis]), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
     const age = (index) => Math.floor((index / evaluations.length) * RAMP);
