@@ -25,7 +25,9 @@ class Switch(NamedTuple):
 
 
 SWITCHES: Mapping[str, Switch] = {
-    name: Switch(help, allowed) for name, help, allowed in _switches() if name != "direction"
+    name: Switch(help, allowed)
+    for name, _, help, allowed, *_ in _switches()
+    if name != "direction"
 }
 """Every switch that `minimize`, `maximize` and `Optimizer` take as a keyword, by name."""
 

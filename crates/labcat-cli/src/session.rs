@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{AskError, Evaluation, Optimizer, Outcome, Suggestion, TellError, TrialId};
+use labcat::{AskError, Evaluation, Optimizer, Suggestion, TellError, TrialId};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -166,7 +166,7 @@ impl Session {
 
     /// How many evaluations failed.
     pub(crate) fn failures(&self) -> usize {
-        self.optimizer.evaluations().iter().filter(|evaluation| evaluation.outcome == Outcome::Failed).count()
+        self.optimizer.evaluations().iter().filter(|evaluation| evaluation.outcome.is_failed()).count()
     }
 
     /// A point as a JSON object.

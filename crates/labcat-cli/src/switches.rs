@@ -1,7 +1,7 @@
 //! The core's switches as options: `--beta 0.5`, `--no-rotation`.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use labcat::{Config, ConfigError, SWITCHES, Switch};
+use labcat::{Config, ConfigError, Kind, SWITCHES, Switch};
 
 /// Switches that are no options: a built-in function has its direction.
 const NOT_OFFERED: [&str; 1] = ["direction"];
@@ -39,7 +39,7 @@ fn offered() -> impl Iterator<Item = &'static Switch> {
 }
 
 fn is_flag(switch: &Switch) -> bool {
-    switch.allowed == "true or false"
+    switch.kind == Kind::Flag
 }
 
 fn dashed(switch: &Switch) -> String {
@@ -52,8 +52,8 @@ fn negated(switch: &Switch) -> String {
 
 impl Args for Switches {
     fn augment_args(mut command: Command) -> Command {
-        command = command.next_help_heading("Switches");
         for switch in offered() {
+            command = command.next_help_heading(format!("Switches: {}", switch.group.to_lowercase()));
             if is_flag(switch) {
                 let flag = Arg::new(switch.name).action(ArgAction::SetTrue).overrides_with(negated(switch));
                 let no = Arg::new(negated(switch)).action(ArgAction::SetTrue).overrides_with(switch.name);
@@ -61,7 +61,7 @@ impl Args for Switches {
                     .arg(flag.long(dashed(switch)).help(sentence(switch.help)))
                     .arg(no.long(negated(switch)).help(format!("Do not {}", switch.help)));
             } else {
-                let help = format!("{}: {}", sentence(switch.help), switch.allowed);
+                let help = format!("{}: {}", sentence(switch.help), switch.allowed());
                 command = command.arg(
                     Arg::new(switch.name).long(dashed(switch)).value_name("V").allow_negative_numbers(true).help(help),
                 );

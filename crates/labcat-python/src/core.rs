@@ -88,10 +88,7 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
 }
 
 fn told(evaluation: &Evaluation) -> Told {
-    let value = match evaluation.outcome {
-        Outcome::Value(value) => value,
-        Outcome::Failed => f64::NAN,
-    };
+    let value = evaluation.outcome.value().unwrap_or(f64::NAN);
     (evaluation.id.0, evaluation.x.clone(), value, evaluation.run)
 }
 
@@ -142,12 +139,14 @@ impl Core {
         self.tell_with(py, |o| o.tell_point(&x, value)).map(|id| id.0)
     }
 
-    fn fail(&self, py: Python<'_>, id: u64) -> PyResult<()> {
-        self.tell_with(py, |o| o.fail(TrialId(id)))
+    #[pyo3(signature = (id, reason = ""))]
+    fn fail(&self, py: Python<'_>, id: u64, reason: &str) -> PyResult<()> {
+        self.tell_with(py, |o| o.tell(TrialId(id), Outcome::failed(reason)))
     }
 
-    fn fail_point(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<u64> {
-        self.tell_with(py, |o| o.fail_point(&x)).map(|id| id.0)
+    #[pyo3(signature = (x, reason = ""))]
+    fn fail_point(&self, py: Python<'_>, x: Vec<f64>, reason: &str) -> PyResult<u64> {
+        self.tell_with(py, |o| o.tell_point(&x, Outcome::failed(reason))).map(|id| id.0)
     }
 
     fn cancel(&self, py: Python<'_>, id: u64) -> PyResult<()> {
@@ -168,6 +167,14 @@ impl Core {
 
     fn evaluations(&self, py: Python<'_>) -> PyResult<Vec<Told>> {
         self.with(py, |o| o.evaluations().iter().map(told).collect())
+    }
+
+    /// Why evaluations failed, by id, where anybody said.
+    fn reasons(&self, py: Python<'_>) -> PyResult<Vec<(u64, String)>> {
+        self.with(py, |o| {
+            let reason = |e: &Evaluation| e.outcome.reason().map(|reason| (e.id.0, reason.to_owned()));
+            o.evaluations().iter().filter_map(reason).collect()
+        })
     }
 
     fn pending(&self, py: Python<'_>) -> PyResult<Vec<Suggested>> {

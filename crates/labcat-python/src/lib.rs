@@ -4,7 +4,7 @@
 mod core;
 mod errors;
 
-use labcat::{Domain, SWITCHES};
+use labcat::{Config, Domain, Kind, Preset, SWITCHES, Switch};
 use pyo3::prelude::*;
 
 use crate::core::{Core, Named, domain};
@@ -15,10 +15,33 @@ fn check_domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<()> {
     domain(py, parameters).map(|_: Domain| ())
 }
 
-/// Every switch of the core: `(name, what it does, what it may be)`.
+/// A switch: name, group, what it does, what it may be, its type in Python, its values in `paper` and in `default`.
+type Row = (&'static str, &'static str, &'static str, String, String, String, String);
+
+/// Every switch of the core.
 #[pyfunction]
-fn switches() -> Vec<(&'static str, &'static str, &'static str)> {
-    SWITCHES.iter().map(|s| (s.name, s.help, s.allowed)).collect()
+fn switches() -> Vec<Row> {
+    let (paper, default) = (Config::new(Preset::Paper), Config::new(Preset::Default));
+    let value = |config: &Config, name| config.get(name).unwrap_or_default();
+    let row = |s: &Switch| {
+        let name = s.name;
+        (name, s.group, s.help, s.allowed(), annotation(s), value(&paper, name), value(&default, name))
+    };
+    SWITCHES.iter().map(row).collect()
+}
+
+/// The type of a switch as Python writes it.
+fn annotation(switch: &Switch) -> String {
+    let plain = match switch.kind {
+        Kind::Flag => "bool".to_owned(),
+        Kind::Whole => "int".to_owned(),
+        Kind::Number => "float".to_owned(),
+        Kind::Choice(names) => {
+            let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            format!("Literal[{}]", quoted.join(", "))
+        }
+    };
+    if switch.optional { format!("{plain} | None") } else { plain }
 }
 
 /// The budget of a run in `d` dimensions that nothing else can end.

@@ -1,7 +1,6 @@
 //! Parameters, bounds, and the map between user values and the box [−1, 1]^d in which everything else works.
 
 use crate::math;
-use std::fmt;
 
 /// How a parameter's range is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,11 +39,13 @@ impl Parameter {
 }
 
 /// What is wrong with a domain.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DomainError {
     /// There is no parameter.
+    #[error("no parameters: give at least one (low, high) pair")]
     Empty,
     /// A bound is NaN or infinite.
+    #[error("bounds of {name} are ({low}, {high}): both must be finite")]
     NotFinite {
         /// The parameter's name.
         name: String,
@@ -54,6 +55,7 @@ pub enum DomainError {
         high: f64,
     },
     /// The lower bound is not below the upper bound.
+    #[error("bounds of {name} are ({low}, {high}): low must be below high, and wider apart than rounding")]
     Inverted {
         /// The parameter's name.
         name: String,
@@ -63,6 +65,7 @@ pub enum DomainError {
         high: f64,
     },
     /// A logarithmic parameter reaches zero or below.
+    #[error("{name} is on a log scale and its low is {low}: a log scale needs low > 0")]
     LogNotPositive {
         /// The parameter's name.
         name: String,
@@ -70,36 +73,18 @@ pub enum DomainError {
         low: f64,
     },
     /// Two parameters have the same name.
+    #[error("two parameters are named {name}: names must differ")]
     DuplicateName {
         /// The name.
         name: String,
     },
 }
 
-impl fmt::Display for DomainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "no parameters: give at least one (low, high) pair"),
-            Self::NotFinite { name, low, high } => {
-                write!(f, "bounds of {name} are ({low}, {high}): both must be finite")
-            }
-            Self::Inverted { name, low, high } => {
-                write!(f, "bounds of {name} are ({low}, {high}): low must be below high, and wider apart than rounding")
-            }
-            Self::LogNotPositive { name, low } => {
-                write!(f, "{name} is on a log scale and its low is {low}: a log scale needs low > 0")
-            }
-            Self::DuplicateName { name } => write!(f, "two parameters are named {name}: names must differ"),
-        }
-    }
-}
-
-impl std::error::Error for DomainError {}
-
 /// What is wrong with a point.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PointError {
     /// The number of coordinates differs from the number of parameters.
+    #[error("the point has {got} coordinates: this domain has {expected} parameters")]
     WrongLength {
         /// Coordinates given.
         got: usize,
@@ -107,6 +92,7 @@ pub enum PointError {
         expected: usize,
     },
     /// A coordinate lies outside its bounds, or is NaN.
+    #[error("{name} = {value} is not allowed: it must lie in [{low}, {high}]")]
     Outside {
         /// The parameter's name.
         name: String,
@@ -118,21 +104,6 @@ pub enum PointError {
         high: f64,
     },
 }
-
-impl fmt::Display for PointError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::WrongLength { got, expected } => {
-                write!(f, "the point has {got} coordinates: this domain has {expected} parameters")
-            }
-            Self::Outside { name, value, low, high } => {
-                write!(f, "{name} = {value} is not allowed: it must lie in [{low}, {high}]")
-            }
-        }
-    }
-}
-
-impl std::error::Error for PointError {}
 
 /// A checked box of named parameters: the set Ω of (eq:black_box_problem).
 #[derive(Clone, Debug, PartialEq)]

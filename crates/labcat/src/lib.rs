@@ -63,17 +63,15 @@ mod rng;
 mod trust_region;
 mod wide;
 
-pub use acquisition::{
-    Acquisition, AcquisitionKind, ExpectedImprovement, LogExpectedImprovement, LowerConfidenceBound,
-};
+pub use acquisition::AcquisitionKind;
 pub use domain::{Domain, DomainError, Parameter, PointError, Scale};
 pub use error::Error;
-pub use gp::kernel::{Kernel, KernelKind, Matern52, SquaredExponential};
+pub use gp::kernel::KernelKind;
 pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use observations::{Direction, Evaluation, Outcome, TrialId};
-pub use optimizer::config::{Config, ConfigError, Preset, SWITCHES, Switch};
-pub use optimizer::report::{Observer, Origin, Restart, RestartCause, StepReport, StopReason};
+pub use optimizer::config::{Config, ConfigError, Kind, Preset, Range, SWITCHES, Switch};
+pub use optimizer::report::{Origin, Restart, RestartCause, StepReport, StopReason};
 #[cfg(feature = "serde")]
 pub use optimizer::state::StateError;
 pub use optimizer::{AskError, Optimizer, Prediction, Region, Suggestion, TellError};

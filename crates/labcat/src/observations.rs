@@ -15,8 +15,9 @@ impl fmt::Display for TrialId {
 }
 
 /// Which way is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
 pub enum Direction {
     /// Smaller values are better.
     #[default]
@@ -35,28 +36,82 @@ impl Direction {
     }
 }
 
-/// What came of an evaluation, in the user's units and direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Outcome {
-    /// A finite value.
-    Value(f64),
-    /// It failed, or its value was NaN or infinite.
+/// What came of an evaluation, in the user's units and direction. Made from a value (`2.5.into()`) or by [`Outcome::failed`]: the one
+/// door through which results come in. Each part may be missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(from = "Told"))]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The objective, finite; `None` if the evaluation failed.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    value: Option<f64>,
+    /// Why there is no value, if anybody said.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    reason: Option<String>,
+}
+
+/// An outcome as it is written, now and by the first release (`"failed"`).
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Told {
+    Parts {
+        #[serde(default)]
+        value: Option<f64>,
+        #[serde(default)]
+        reason: Option<String>,
+    },
+    Word(Word),
+}
+
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
     Failed,
 }
 
+#[cfg(feature = "serde")]
+impl From<Told> for Outcome {
+    fn from(told: Told) -> Self {
+        match told {
+            Told::Parts { value: Some(value), .. } => Self::from(value),
+            Told::Parts { reason, .. } => Self { value: None, reason },
+            Told::Word(Word::Failed) => Self::default(),
+        }
+    }
+}
+
+impl From<f64> for Outcome {
+    /// A value that is not finite is a failure.
+    fn from(value: f64) -> Self {
+        if value.is_finite() {
+            Self { value: Some(value), reason: None }
+        } else {
+            Self::failed(&format!("the value is {value}"))
+        }
+    }
+}
+
 impl Outcome {
-    /// The one door for objective values: a value that is not finite is a failure.
-    pub(crate) fn of(value: f64) -> Self {
-        if value.is_finite() { Self::Value(value) } else { Self::Failed }
+    /// The evaluation failed, for a reason; an empty one is none.
+    pub fn failed(reason: &str) -> Self {
+        Self { value: None, reason: (!reason.is_empty()).then(|| reason.to_owned()) }
     }
 
     /// The value, unless the evaluation failed.
-    pub fn value(self) -> Option<f64> {
-        match self {
-            Self::Value(v) => Some(v),
-            Self::Failed => None,
-        }
+    pub fn value(&self) -> Option<f64> {
+        self.value
+    }
+
+    /// Whether there is no value.
+    pub fn is_failed(&self) -> bool {
+        self.value.is_none()
+    }
+
+    /// Why there is no value, if anybody said.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
     }
 }
 

@@ -14,7 +14,7 @@ from . import figures
 from .algorithms import Algorithm, labcat_algorithm
 from .coco import by_algorithm, decimal, failures, score_table, speed
 from .results import Record
-from .scoring import GROUPS, Runtimes, budgets, ecdf
+from .scoring import GROUPS, Runtimes, run_score
 from .summary import Block, Figure, Table, Text
 
 BASE = "LABCAT"
@@ -60,17 +60,13 @@ class Difference:
 def difference(variant: Sequence[Runtimes], base: Sequence[Runtimes], functions: Sequence[int]) -> Difference:
     pairs = {(r.function, r.instance): r for r in base}
     changes = [
-        run_auc(r) - run_auc(pairs[r.function, r.instance])
+        run_score(r)[0] - run_score(pairs[r.function, r.instance])[0]
         for r in variant
         if r.function in functions and (r.function, r.instance) in pairs
     ]
     if len(changes) < 2:
         return Difference(float(np.mean(changes)) if changes else math.nan, math.inf)
     return Difference(float(np.mean(changes)), float(np.std(changes, ddof=1) / math.sqrt(len(changes))))
-
-
-def run_auc(run: Runtimes) -> float:
-    return float(ecdf([run], budgets(run.dim)).mean())
 
 
 def summarise(records: Sequence[Record], folder: Path, *, draw: bool = True) -> list[Block]:

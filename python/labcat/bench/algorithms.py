@@ -64,6 +64,8 @@ class Algorithm:
     name: str
     label: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    python: str = ""  # the interpreter whose LABCAT it is, if not this one's
+    build: str = ""  # of LABCAT, where results of several are kept apart
 
     @property
     def is_labcat(self) -> bool:
@@ -99,6 +101,19 @@ def labcat_algorithm(preset: str = "default", /, label: str | None = None, **swi
         changes = ", ".join(f"{name}={value}" for name, value in switches.items())
         label = f"LABCAT ({preset}{', ' if changes else ''}{changes})"
     return Algorithm("labcat", label, {"preset": preset, **switches})
+
+
+def literal(text: str) -> Any:
+    """The value of a switch as written on a command line: `0.5`, `10`, `false`, `none`, or a word."""
+    constants = {"none": None, "true": True, "false": False}
+    if text.lower() in constants:
+        return constants[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 def peers() -> Iterable[Peer]:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import ablation, archive, claims, coco, report, synthetic
-from .algorithms import PRESETS, Algorithm, NotInstalled, labcat_algorithm, peer_algorithm
+from . import ablation, archive, claims, coco, report, synthetic, versus
+from .algorithms import PRESETS, Algorithm, NotInstalled, labcat_algorithm, literal, peer_algorithm
 from .comparison import FunctionReference, compare
 from .figures import NoMatplotlib
 from .functions import PAPER
 from .objective import ObjectiveError
 from .peers import PEERS, UNAVAILABLE
-from .problems import coco_problems
+from .problems import View, coco_problems
 from .results import Record, ResultsFile, metadata
 from .runner import Run, run_all
 from .scoring import BUDGET_FACTOR
@@ -82,6 +82,23 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--observer", action="store_true", help="write COCO's own data into OUT/exdata, for cocopp")
 
+    sub = command(
+        "versus", run_versus, "settings of LABCAT, builds or peers, two by two: paired differences, their errors"
+    )
+    _common(sub, "versus")
+    sub.add_argument(
+        "settings", nargs="+", help="default, `paper,beta=0.3`, `default@/venv/bin/python`, or a peer's name"
+    )
+    _coco(sub, dims=[2], instances=range(1, 16))
+    sub.add_argument("--suite", default="bbob", help="(default: %(default)s)")
+    sub.add_argument("--seeds", type=numbers, help="several runs on each instance (default: that of --seed)")
+    sub.add_argument(
+        "--rotate", action="store_true", help="give each setting the seed of the one before: no common design"
+    )
+    sub.add_argument("--move-bounds", action="store_true", help="move the box at random; the optimum stays inside")
+    sub.add_argument("--offset", type=float, help="show f − f_opt + OFFSET")
+    sub.add_argument("--scale", type=float, default=1.0, help="show SCALE times that (default: %(default)g)")
+
     sub = command("ablation", run_ablation, "LABCAT, noPC, p20, ULSP, n10 on bbob, and whether the paper's claims hold")
     _common(sub, "ablation")
     _coco(sub, dims=[2, 5, 10], instances=range(1, 16))
@@ -109,7 +126,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _common(sub: argparse.ArgumentParser, name: str) -> None:
     sub.add_argument("--out", type=Path, default=Path("results") / name, help="folder (default: %(default)s)")
-    sub.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: %(default)s)")
+    sub.add_argument(
+        "--workers", "--jobs", "-j", type=positive, default=os.cpu_count() or 1, help="processes (default: %(default)s)"
+    )
     sub.add_argument("--executor", help="dask://HOST:PORT: run on a Dask cluster instead")
     sub.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
     sub.add_argument("--fresh", action="store_true", help="drop earlier results instead of going on from them")
@@ -127,7 +146,9 @@ def _coco(sub: argparse.ArgumentParser, dims: Sequence[int], instances: Sequence
     sub.add_argument("--dims", type=numbers, default=dims, help=f"(default: {','.join(map(str, dims))})")
     sub.add_argument("--instances", type=numbers, default=list(instances), help=f"(default: 1-{len(instances)})")
     sub.add_argument("--functions", type=numbers, default=list(range(1, 25)), help="(default: 1-24)")
-    sub.add_argument("--budget-factor", type=positive, default=BUDGET_FACTOR, help="times d (default: %(default)s)")
+    sub.add_argument(
+        "--budget-factor", "--budget", type=positive, default=BUDGET_FACTOR, help="times d (default: %(default)s)"
+    )
 
 
 def numbers(text: str) -> list[int]:
@@ -165,18 +186,6 @@ def switch(text: str) -> tuple[str, Any]:
     return name, literal(value)
 
 
-def literal(text: str) -> Any:
-    constants = {"none": None, "true": True, "false": False}
-    if text.lower() in constants:
-        return constants[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
-
-
 # ---- commands
 
 
@@ -193,7 +202,7 @@ def carry_out(options: Any, runs: Sequence[Run], title: str) -> tuple[list[Recor
         path.unlink(missing_ok=True)
     results = ResultsFile(path)
     kept = sum(run.key in results.records for run in runs)
-    if kept and results.other_builds:
+    if kept and results.other_builds and not all(run.algorithm.build for run in runs):
         warnings.warn(f"{path} holds results of another build of LABCAT; --fresh starts anew", stacklevel=2)
     results.start(metadata(options.line))
     began = time.monotonic()
@@ -231,6 +240,19 @@ def run_coco(options: Any) -> None:
     names = {"all": sorted(archive.archived()), "none": []}.get(",".join(options.archive), options.archive)
     blocks = coco.summarise(records, options.out, names, draw=options.figures)
     present(options, f"COCO {options.suite}", results, blocks)
+
+
+def run_versus(options: Any) -> None:
+    view = View(options.move_bounds, options.offset, options.scale)
+    problems = coco_problems(options.suite, options.dims, options.functions, options.instances, view=view)
+    algorithms = versus.settings(options.settings)
+    versus.check(algorithms, problems[0])
+    seeds = options.seeds or [options.seed]
+    if options.rotate and len(seeds) < 2:
+        raise ValueError("--rotate needs two seeds or more: --seeds 1-2")
+    runs = versus.plan(algorithms, problems, seeds, options.budget_factor, rotate=options.rotate)
+    records, results = carry_out(options, runs, "versus")
+    present(options, "Versus", results, versus.summarise(records, runs, options.budget_factor))
 
 
 def run_ablation(options: Any) -> None:

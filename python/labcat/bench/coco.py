@@ -121,7 +121,7 @@ def score_row(name: str, runtimes: Sequence[Runtimes], milliseconds: Mapping[str
 def decimal(value: float) -> str:
     """Three decimals without the leading zero: `.487`."""
     text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text
+    return text.removeprefix("0")
 
 
 def failures(records: Sequence[Record]) -> list[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .objective import Function as Value
 from .objective import Point
@@ -31,7 +32,7 @@ def booth(x: Point) -> float:
 
 
 def rosenbrock(x: Point) -> float:
-    return float(sum(100 * (b - a * a) ** 2 + (a - 1) ** 2 for a, b in zip(x[:-1], x[1:], strict=True)))
+    return float(sum(100 * (b - a * a) ** 2 + (a - 1) ** 2 for a, b in pairwise(x)))
 
 
 def branin(x: Point) -> float:

@@ -29,7 +29,8 @@ class Objective:
     """Counts evaluations, keeps the best value, and records each improvement.
 
     `trace` holds one `(evaluation, regret)` pair per improvement: the regret is the value minus `f_opt` (a value below
-    it is rounding, and has no regret), or the value itself where the least one is not known.
+    it is rounding, and has no regret), or the value itself where the least one is not known. An algorithm is shown
+    `shown(value)` where that is given, and is judged by the value.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Objective:
         f_opt: float | None = None,
         *,
         centre_first: bool = False,
+        shown: Callable[[float], float] | None = None,
     ) -> None:
         self.lower = np.asarray(lower, dtype=float)
         self.upper = np.asarray(upper, dtype=float)
@@ -54,6 +56,7 @@ class Objective:
         self.info: dict[str, object] = {}  # whatever an adapter wants in the record
         self.failure: ObjectiveError | None = None
         self._fun = fun
+        self._shown = shown
 
     def __call__(self, x: Point) -> float:
         if self.evaluations >= self.budget:
@@ -67,7 +70,7 @@ class Objective:
         if value < self.best:
             self.best = value
             self.trace.append((self.evaluations, value if self.f_opt is None else max(value - self.f_opt, 0.0)))
-        return value
+        return value if self._shown is None else self._shown(value)
 
     @property
     def remaining(self) -> int:

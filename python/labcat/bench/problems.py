@@ -6,7 +6,7 @@ import functools
 import hashlib
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from .functions import PAPER
-from .objective import Function, Objective
+from .objective import Array, Function, Objective
 
 SHIFT = 0.15  # of the width of the domain, either way; each minimum named by the function stays inside
+
+MOVE = 0.25  # of the width of the box, either way, as far as the optimum stays inside
 
 
 class UnknownProblem(ValueError):
@@ -89,6 +91,30 @@ class UserProblem:
 
 
 @dataclass(frozen=True)
+class View:
+    """What an algorithm sees of a problem: nothing of it may change what it does."""
+
+    moved: bool = False  # the box is moved by a random vector, and the optimum stays inside
+    offset: float | None = None  # f − f_opt + offset for f
+    scale: float = 1.0  # times that, or times f
+
+    @property
+    def id(self) -> str:
+        words = ["moved"] * self.moved
+        words += [f"offset{self.offset!r}"] * (self.offset is not None) + [f"scale{self.scale!r}"] * (self.scale != 1)
+        return "".join(f"_{word}" for word in words)
+
+    def shown(self, f_opt: float) -> Callable[[float], float] | None:
+        scale, offset = self.scale, self.offset
+        if offset is not None:
+            return lambda value: scale * (value - f_opt) + offset
+        return None if scale == 1 else lambda value: scale * value
+
+
+AS_GIVEN = View()
+
+
+@dataclass(frozen=True)
 class CocoProblem:
     """One instance of one function of a COCO suite, observed by COCO's own logger if a folder is given."""
 
@@ -98,6 +124,7 @@ class CocoProblem:
     dim: int
     observer: str | None = None  # folder of COCO's data of one algorithm
     algorithm: str = ""  # its name there
+    view: View = AS_GIVEN
 
     @property
     def name(self) -> str:
@@ -105,7 +132,7 @@ class CocoProblem:
 
     @property
     def id(self) -> str:
-        return self.name + ("_observed" if self.observer else "")
+        return self.name + self.view.id + ("_observed" if self.observer else "")
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -123,9 +150,22 @@ class CocoProblem:
             problem.observe_with(self._observer())
         try:
             f_opt = coco_minimum(self.function, self.dim, self.instance)
-            yield Objective(problem, problem.lower_bounds, problem.upper_bounds, budget, f_opt)
+            lower, upper = self._box(problem)
+            yield Objective(problem, lower, upper, budget, f_opt, shown=self.view.shown(f_opt))
         finally:
             problem.free()
+
+    def _box(self, problem: Any) -> tuple[Array, Array]:
+        lower, upper = np.array(problem.lower_bounds), np.array(problem.upper_bounds)
+        if not self.view.moved:
+            return lower, upper
+        optimum = np.asarray(
+            import_cocoex().BareProblem("bbob", self.function, self.dim, self.instance).best_parameter()
+        )
+        reach = MOVE * (upper - lower)
+        least, most = np.maximum(-reach, optimum - upper), np.minimum(reach, optimum - lower)
+        shift = np.random.default_rng(self.seed_words).uniform(least, most)
+        return lower + shift, upper + shift
 
     def _observer(self) -> Any:
         # One folder per problem: what an interrupted run leaves behind can be told and removed; cocopp merges the rest.
@@ -190,7 +230,12 @@ def coco_minimum(function: int, dim: int, instance: int) -> float:
 
 
 def coco_problems(
-    suite: str, dims: Sequence[int], functions: Sequence[int], instances: Sequence[int], observer: str | None = None
+    suite: str,
+    dims: Sequence[int],
+    functions: Sequence[int],
+    instances: Sequence[int],
+    observer: str | None = None,
+    view: View = AS_GIVEN,
 ) -> list[CocoProblem]:
     """The problems in the order of dimension, function, instance."""
     check_suite(suite)
@@ -204,4 +249,8 @@ def coco_problems(
         raise UnknownProblem(f"instance {unknown[0]} is not allowed: instances count from 1")
     if suite == "bbob-largescale":
         warnings.warn("bbob-largescale: the cost of a LABCAT step grows with the cube of the dimension", stacklevel=2)
-    return [CocoProblem(suite, f, i, d, observer) for d in dims for f in functions for i in instances]
+    if view.moved and suite != "bbob":
+        raise UnknownProblem(
+            f"the box of {suite!r} cannot be moved: only that of bbob, whose functions go on outside it"
+        )
+    return [CocoProblem(suite, f, i, d, observer, view=view) for d in dims for f in functions for i in instances]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -15,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import foreign
 from .algorithms import Algorithm
 from .objective import BudgetSpent, Objective
 from .problems import CocoProblem, SyntheticProblem, UserProblem
-from .progress import Progress
 from .results import Record, ResultsFile
 
 Problem = CocoProblem | SyntheticProblem | UserProblem
@@ -38,7 +39,8 @@ class Run:
 
     @property
     def key(self) -> str:
-        return f"{self.algorithm.label}|{self.problem.id}|{self.budget}|{self.seed}"
+        build = f"|{self.algorithm.build}" if self.algorithm.build else ""
+        return f"{self.algorithm.label}{build}|{self.problem.id}|{self.budget}|{self.seed}"
 
     def start_seed(self, start: int) -> int:
         """The seed of the n-th start: the same for every algorithm, different for every problem."""
@@ -48,6 +50,8 @@ class Run:
 
 def execute(run: Run) -> Record:
     """Run to the end of the budget and say what came of it."""
+    if run.algorithm.python:
+        return foreign.interpreter(run.algorithm.python).execute(run)
     with run.problem.open(run.budget) as objective:
         began = time.perf_counter()
         starts, errors = minimise(run, objective)
@@ -103,14 +107,24 @@ def run_all(
 ) -> list[Record]:
     """The records of all runs, in their order; only those not yet in the file are made."""
     todo = [run for run in runs if run.key not in results.records]
-    progress = Progress(len(todo), title, show=show_progress)
-    try:
-        for record in completed(todo, workers, cluster):
-            results.append(record)
-            progress.step()
-    finally:
-        progress.close()
+    for record in shown(completed(todo, workers, cluster), len(todo), title, show=show_progress):
+        results.append(record)
     return [results.records[run.key] for run in runs]
+
+
+def shown(records: Iterator[Record], total: int, title: str, *, show: bool) -> Iterator[Record]:
+    """The records as they come, with a progress bar on standard error; in a log, a line every ten seconds."""
+    if not show:
+        return records
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ValueError("the progress bar needs tqdm: pip install tqdm, or give --quiet") from error
+    live = sys.stderr.isatty()
+    bar: Iterator[Record] = iter(
+        tqdm(records, title, total, mininterval=0.1 if live else 10, ascii=None if live else " .", dynamic_ncols=live)
+    )
+    return bar
 
 
 def completed(runs: Sequence[Run], workers: int, cluster: str | None) -> Iterator[Record]:

@@ -113,8 +113,14 @@ def runtimes_of(record: Record) -> Runtimes:
     return Runtimes(record["algorithm"], record["f"], record["i"], record["d"], reached)
 
 
-def budgets(dim: int, count: int = 100) -> Array:
-    return np.geomspace(dim, BUDGET_FACTOR * dim, count)
+def budgets(dim: int, factor: float = BUDGET_FACTOR, count: int = 100) -> Array:
+    return np.geomspace(dim, factor * dim, count)
+
+
+def run_score(run: Runtimes, factor: float = BUDGET_FACTOR) -> tuple[float, float]:
+    """AUC and Solved of one run."""
+    curve = ecdf([run], budgets(run.dim, factor))
+    return float(curve.mean()), float(curve[-1])
 
 
 def ecdf(runtimes: Sequence[Runtimes], at: Array) -> Array:

@@ -9,6 +9,7 @@ down to it.
 import math
 
 import pytest
+
 from labcat.bench.algorithms import algorithm
 from labcat.bench.coco import plan
 from labcat.bench.problems import coco_problems

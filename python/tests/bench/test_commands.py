@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+
 from labcat.bench import ablation, claims, figures, paper, report, synthetic
 from labcat.bench.cli import main, numbers, switch
 from labcat.bench.scoring import Runtimes

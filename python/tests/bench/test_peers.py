@@ -4,6 +4,7 @@ import importlib.util
 
 import numpy as np
 import pytest
+
 from labcat.bench.algorithms import NotInstalled, Peer, UnknownAlgorithm, algorithm, distribution_name, peer_algorithm
 from labcat.bench.objective import BudgetSpent, Objective
 from labcat.bench.peers import PEERS

@@ -5,6 +5,7 @@ import math
 import cocoex
 import numpy as np
 import pytest
+
 from labcat.bench.functions import PAPER
 from labcat.bench.objective import BudgetSpent, Objective, ObjectiveError
 from labcat.bench.problems import (
@@ -48,7 +49,7 @@ def test_a_shifted_optimum_stays_inside_and_differs_by_run(function):
 
 @pytest.mark.parametrize("suite", REFUSED_SUITES)
 def test_suites_the_core_cannot_do_are_refused(suite):
-    with pytest.raises(UnknownProblem, match="cannot be run yet.*LABCAT.*Allowed: bbob"):
+    with pytest.raises(UnknownProblem, match=r"cannot be run yet.*LABCAT.*Allowed: bbob"):
         coco_problems(suite, [5], [1], [1])
 
 

@@ -1,30 +1,8 @@
-"""The rank-sum test against scipy, and the marks."""
+"""The marks."""
 
 import numpy as np
-import pytest
-from labcat.bench.ranksum import mark, rank_sum, ranks
-from scipy import stats
 
-
-def test_ranks_share_ties():
-    assert ranks([3.0, 1.0, 3.0, 2.0]).tolist() == [3.5, 1.0, 3.5, 2.0]
-
-
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("levels", [3, 10, 10**6])
-def test_p_values_are_those_of_scipy(seed, levels):
-    rng = np.random.default_rng([seed, levels])
-    a = rng.integers(levels, size=rng.integers(3, 60)) / levels
-    b = rng.integers(levels, size=rng.integers(3, 60)) / levels + rng.uniform(-0.3, 0.3) * (levels > 100)
-    z, p = rank_sum(a, b)
-    expected = stats.mannwhitneyu(a, b, alternative="two-sided", method="asymptotic")
-    assert p == pytest.approx(expected.pvalue, rel=1e-9)
-    excess = expected.statistic - len(a) * len(b) / 2
-    assert np.sign(z) == np.sign(excess) or abs(excess) <= 0.5
-
-
-def test_all_tied_is_no_evidence():
-    assert rank_sum([1.0] * 5, [1.0] * 4) == (0.0, 1.0)
+from labcat.bench.ranksum import mark
 
 
 def test_marks():
@@ -32,6 +10,10 @@ def test_marks():
     assert mark(low, high, comparisons=8) == "+"
     assert mark(high, low, comparisons=8) == "−"
     assert mark(low, low, comparisons=8) == "≈"
+
+
+def test_all_tied_is_no_evidence():
+    assert mark([1.0] * 5, [1.0] * 4, comparisons=1) == "≈"
 
 
 def test_ranks_decide_not_means():
@@ -43,13 +25,12 @@ def test_ranks_decide_not_means():
 
 
 def test_bonferroni():
-    a, b = [1.0, 2.0, 3.0, 4.0, 5.0], [4.5, 6.0, 7.0, 8.0, 9.0]
-    _, p = rank_sum(a, b)
-    assert 0.05 / 8 < p < 0.05
+    a, b = [1.0, 2.0, 3.0, 4.0, 5.0], [4.5, 6.0, 7.0, 8.0, 9.0]  # p = 0.022
     assert mark(a, b, comparisons=1) == "+"
     assert mark(a, b, comparisons=8) == "≈"
 
 
-def test_both_sides_are_needed():
-    with pytest.raises(ValueError, match="both sides"):
-        rank_sum([], [1.0])
+def test_ties_are_corrected_for():
+    # Without the correction p would be 0.064, not significant; with it, it is 0.032.
+    a, b = [0.0] * 8 + [1.0] * 2, [0.0] * 3 + [1.0] * 7
+    assert mark(a, b, comparisons=1) == "+"

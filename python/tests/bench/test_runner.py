@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+
 from labcat.bench import algorithms, runner
 from labcat.bench.algorithms import Algorithm, Peer, algorithm, labcat_algorithm
 from labcat.bench.objective import ObjectiveError

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from labcat.bench import archive, scoring
 from labcat.bench.scoring import Runtimes
 

@@ -67,7 +67,7 @@ impl Journal {
                 Ok(Evaluation {
                     id: TrialId(row.get::<_, i64>("id")? as u64),
                     x: point(row)?,
-                    outcome: row.get::<_, Option<f64>>("value")?.map_or(Outcome::Failed, Outcome::Value),
+                    outcome: row.get::<_, Option<f64>>("value")?.map_or_else(Outcome::default, Outcome::from),
                     run: row.get::<_, i64>("run")? as usize,
                 })
             };

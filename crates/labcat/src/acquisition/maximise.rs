@@ -1,7 +1,7 @@
 //! Maximisation over the trust region ∩ bounds: uniform samples, if asked some of them nearer to the best point, and a local
 //! refinement of the best of them.
 
-use super::Acquisition;
+use super::AcquisitionKind;
 use crate::frame::Frame;
 use crate::gp::{Gp, PointPrediction};
 use crate::linalg::{self, Matrix};
@@ -10,9 +10,6 @@ use crate::rng::Rng;
 
 /// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
 const ROUNDS: usize = 10;
-
-/// The samples near the best point shrink the trust region by factors between this and 1, uniform in their logarithm.
-const NEAREST: f64 = 1e-4;
 
 /// What to do with a sample outside the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +28,8 @@ pub(crate) struct Search {
     /// How many of them are drawn near the best point, at every scale: late in a run what is left to gain lies closer to it than any
     /// uniform sample, while far away σ grows faster than μ and keeps the refinement there.
     pub(crate) near: usize,
+    /// They shrink the trust region by factors between this and 1, uniform in their logarithm.
+    pub(crate) nearest: f64,
     pub(crate) bounds: Bounds,
     /// Factor on σ: above 1 the model is trusted less, and more is explored.
     pub(crate) optimism: f64,
@@ -81,7 +80,7 @@ impl Maximiser {
         gp: &Gp,
         frame: &Frame,
         best: f64,
-        acquisition: &dyn Acquisition,
+        acquisition: AcquisitionKind,
         search: &Search,
         rng: &mut Rng,
     ) {
@@ -134,7 +133,7 @@ impl Maximiser {
                 *x = rng.between(*low, *high);
             }
             if c < search.near {
-                let nearer = math::pow(NEAREST, rng.unit());
+                let nearer = math::pow(search.nearest, rng.unit());
                 for x in &mut self.x {
                     *x *= nearer;
                 }
@@ -168,7 +167,7 @@ impl Maximiser {
 
     /// Projected gradient ascent from the best sample, with Barzilai–Borwein first lengths and backtracking. Its result
     /// takes the place of that sample.
-    fn refine(&mut self, gp: &Gp, frame: &Frame, best: f64, acquisition: &dyn Acquisition, search: &Search) {
+    fn refine(&mut self, gp: &Gp, frame: &Frame, best: f64, acquisition: AcquisitionKind, search: &Search) {
         const BACKTRACKS: usize = 6;
         let Some(Candidate { index, mut score, .. }) = self.best() else { return };
         let d = frame.dim();

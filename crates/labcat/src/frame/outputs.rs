@@ -9,6 +9,8 @@ pub(crate) struct Outputs {
     half_range: f64,
     /// b: the smallest output.
     minimum: f64,
+    /// The largest absolute value among the outputs.
+    largest: f64,
     /// With the warp, the median of y′ that bends the scale: y″ = ln(1 + y′/q) / ln(1 + 1/q).
     bend: Option<f64>,
 }
@@ -45,6 +47,11 @@ impl Outputs {
     pub(crate) fn minimum(self) -> f64 {
         self.minimum
     }
+
+    /// The largest absolute value among the outputs: what their rounding is relative to.
+    pub(crate) fn largest(self) -> f64 {
+        self.largest
+    }
 }
 
 /// Normalises finite outputs in place: y′ = (y − y_min)/(y_max − y_min). (eq:output_min_max)
@@ -64,7 +71,7 @@ pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Ou
             *y = math::log1p(*y / q) / full;
         }
     }
-    Outputs { half_range, minimum, bend }
+    Outputs { half_range, minimum, largest: minimum.abs().max(maximum.abs()), bend }
 }
 
 /// The median of y′, kept away from zero; `None` where it is not small: the outputs have no heavy tail to bend.

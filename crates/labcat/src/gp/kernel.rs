@@ -6,7 +6,7 @@ use crate::math;
 /// A stationary kernel k(s), k(0) = 1, with the two derivatives that its length-scale derivatives are made of:
 ///
 /// ∂k/∂ln ℓ_i = −2 k′(s) D_i and ∂²k/∂ln ℓ_i ∂ln ℓ_j = 4 k″(s) D_i D_j + 4 δ_ij k′(s) D_i, where D_i = (x_p,i − x_q,i)²/ℓ_i².
-pub trait Kernel {
+pub(crate) trait Kernel {
     /// Whether [`Kernel::slopes`] uses s; a kernel whose k says it all spares its computation.
     const NEEDS_DISTANCE: bool = true;
     /// k(s) for s ≥ 0.
@@ -17,7 +17,7 @@ pub trait Kernel {
 
 /// exp(−s/2). (eq:sqexp_vector_form)
 #[derive(Clone, Copy, Debug)]
-pub struct SquaredExponential;
+pub(crate) struct SquaredExponential;
 
 impl Kernel for SquaredExponential {
     const NEEDS_DISTANCE: bool = false;
@@ -35,7 +35,7 @@ impl Kernel for SquaredExponential {
 
 /// Matérn with ν = 5/2: (1 + r + r²/3) e^(−r), r = √(5 s). Rougher than the squared exponential.
 #[derive(Clone, Copy, Debug)]
-pub struct Matern52;
+pub(crate) struct Matern52;
 
 impl Kernel for Matern52 {
     #[inline(always)]
@@ -53,13 +53,14 @@ impl Kernel for Matern52 {
 }
 
 /// The kernel of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
 pub enum KernelKind {
-    /// [`SquaredExponential`], the paper's.
+    /// exp(−s/2), the paper's.
     #[default]
     SquaredExponential,
-    /// [`Matern52`].
+    /// Matérn with ν = 5/2, rougher.
     Matern52,
 }
 

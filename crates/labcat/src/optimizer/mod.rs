@@ -1,10 +1,12 @@
 //! Ask and tell: suggestions with ids, any number outstanding, told in any order.
 
 pub(crate) mod config;
+mod model;
 mod propose;
 pub(crate) mod report;
 mod run;
 mod seen;
+mod shortcut;
 #[cfg(feature = "serde")]
 pub(crate) mod state;
 mod view;
@@ -17,12 +19,12 @@ use crate::error::Error;
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Settings};
-use propose::Workspace;
-use report::{Observer, Origin, Restart, RestartCause, StepReport, StopReason};
+use model::{Model, Workspace};
+use propose::Choice;
+use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
 use seen::Seen;
 use std::collections::VecDeque;
-use std::fmt;
 
 /// A point to evaluate.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,67 +36,34 @@ pub struct Suggestion {
 }
 
 /// Why there is no suggestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
     /// The optimization is over.
+    #[error("the optimization has stopped ({0}): there are no more suggestions")]
     Stopped(StopReason),
     /// All of the budget is told or pending: tell (or cancel) something first.
+    #[error("the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again")]
     BudgetOutstanding {
         /// Points asked and not yet told.
         pending: usize,
     },
 }
 
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped(reason) => {
-                write!(f, "the optimization has stopped ({reason}): there are no more suggestions")
-            }
-            Self::BudgetOutstanding { pending } => {
-                write!(
-                    f,
-                    "the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for AskError {}
-
 /// Why a result was not taken.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TellError {
     /// The id was never given out, or was cancelled.
+    #[error("there is no evaluation with id {0}: tell takes the ids that ask gave")]
     UnknownId(TrialId),
     /// The id was told before; [`Optimizer::revise`] corrects a value.
+    #[error("evaluation {0} was told before: each is told once (revise corrects a value)")]
     AlreadyTold(TrialId),
     /// The id is still pending: tell it first.
+    #[error("evaluation {0} was not told yet: tell it instead of revising it")]
     StillPending(TrialId),
     /// The point is not one of the domain.
-    Point(PointError),
-}
-
-impl fmt::Display for TellError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownId(id) => write!(f, "there is no evaluation with id {id}: tell takes the ids that ask gave"),
-            Self::AlreadyTold(id) => {
-                write!(f, "evaluation {id} was told before: each is told once (revise corrects a value)")
-            }
-            Self::StillPending(id) => write!(f, "evaluation {id} was not told yet: tell it instead of revising it"),
-            Self::Point(e) => e.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TellError {}
-
-impl From<PointError> for TellError {
-    fn from(e: PointError) -> Self {
-        Self::Point(e)
-    }
+    #[error(transparent)]
+    Point(#[from] PointError),
 }
 
 /// A point asked and not yet told.
@@ -126,7 +95,6 @@ struct Pending {
 #[derive(Clone, Debug)]
 pub struct Optimizer {
     domain: Domain,
-    config: Config,
     settings: Settings,
     rng: Rng,
     observations: Observations,
@@ -142,7 +110,10 @@ pub struct Optimizer {
     cancelled: Vec<Vec<f64>>,
     /// Everything suggested, told, failed or cancelled: none of it is suggested again.
     seen: Seen,
+    /// The model of the newest step. It follows from the run and the history, and can be dropped at any time.
+    model: Option<Model>,
     work: Workspace,
+    report: Option<StepReport>,
 }
 
 impl Optimizer {
@@ -151,15 +122,14 @@ impl Optimizer {
         let d = domain.dim();
         let settings = config.check(d)?;
         let mut rng = Rng::new(config.seed);
-        let first = settings.centre_first.then(|| vec![0.0; d]);
+        let first = settings.switches.centre_first.then(|| vec![0.0; d]);
         let run = LocalRun::new(0, d, &settings, first, &mut rng);
-        let mut observations = Observations::new(settings.direction, d);
+        let mut observations = Observations::new(settings.switches.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
             work: Workspace::new(settings.region.keep, settings.search.candidates, d),
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
-            config,
             settings,
             rng,
             observations,
@@ -170,28 +140,24 @@ impl Optimizer {
             restarts: Vec::new(),
             converged: false,
             cancelled: Vec::new(),
+            model: None,
+            report: None,
         })
     }
 
     /// The next point to evaluate.
     pub fn ask(&mut self) -> Result<Suggestion, AskError> {
-        self.ask_with(&mut ())
-    }
-
-    /// As [`Optimizer::ask`], reporting the step to an observer.
-    pub fn ask_with(&mut self, observer: &mut impl Observer) -> Result<Suggestion, AskError> {
         if let Some(reason) = self.stop_reason() {
             return Err(AskError::Stopped(reason));
         }
         if self.observations.len() + self.pending.len() >= self.settings.budget {
             return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
         }
-        self.next_point()?;
-        let report = &mut self.work.report;
-        report.evaluations = self.observations.len();
-        report.run = self.run.number;
-        observer.on_step(report);
-        Ok(self.suggest())
+        let (choice, restart) = self.next_choice()?;
+        let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
+        let model = self.model.as_ref().filter(|_| chosen_by_model).map(|model| (&self.domain, &self.run, model));
+        StepReport::write(&mut self.report, self.observations.len(), &choice, model, self.run.number, restart);
+        Ok(self.suggest(choice.x))
     }
 
     /// As many as `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
@@ -207,57 +173,52 @@ impl Optimizer {
         Ok(suggestions)
     }
 
-    /// Finds the next point and leaves it in the workspace.
-    fn next_point(&mut self) -> Result<(), AskError> {
-        let mut cause = None;
+    /// The next point, and why the run before it ended if it begins one.
+    fn next_choice(&mut self) -> Result<(Choice, Option<RestartCause>), AskError> {
+        let mut restart = None;
         loop {
             if let Some(x) = self.queue.pop_front() {
-                self.work.x = x;
-                self.work.report = StepReport { origin: Origin::Enqueued, restart: cause, ..StepReport::empty() };
-                return Ok(());
+                return Ok((Choice::given(x, Origin::Enqueued), restart));
             }
-            if !self.run.design.is_empty()
-                || self.run.members.len() < self.settings.initial_points.min(2 + self.domain.dim())
-            {
-                self.design_point();
-                self.work.report = StepReport { origin: Origin::Design, restart: cause, ..StepReport::empty() };
-                return Ok(());
+            let least = self.settings.initial_points.min(2 + self.domain.dim());
+            if !self.run.design.is_empty() || self.run.now.members.len() < least {
+                return Ok((Choice::given(self.design_point(), Origin::Design), restart));
             }
             match self.propose() {
-                Ok(()) => {
-                    self.work.report.restart = cause;
-                    return Ok(());
-                }
-                Err(_) if !self.settings.restarts => {
+                Ok(choice) => return Ok((choice, restart)),
+                Err(_) if !self.settings.switches.restarts => {
                     self.converged = true;
                     return Err(AskError::Stopped(StopReason::Tolerance));
                 }
-                Err(reason) => {
-                    self.restart(reason);
-                    cause = Some(reason);
+                Err(cause) => {
+                    self.restart(cause);
+                    restart = Some(cause);
                 }
             }
         }
     }
 
     /// The next point of the design, or one more that fills the space around everything asked in this run.
-    fn design_point(&mut self) {
+    fn design_point(&mut self) -> Vec<f64> {
         const TRIES: usize = 10;
+        let mut x = vec![0.0; self.domain.dim()];
         for _ in 0..TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
                 None => {
                     let d = self.domain.dim();
                     let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
-                    let told = self.run.members.iter().chain(&self.run.failed).map(|&p| self.observations.unit(p));
+                    let run = self.run.now.members.iter().chain(&self.run.failed);
+                    let told = run.map(|&p| self.observations.unit(p));
                     design::farthest_point(&mut self.rng, d, told.chain(asked.iter().map(Vec::as_slice)))
                 }
             };
-            self.domain.to_user(&u, &mut self.work.x);
-            if !self.seen.contains(&self.work.x) {
-                return;
+            self.domain.to_user(&u, &mut x);
+            if !self.seen.contains(&x) {
+                break;
             }
         }
+        x
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {
@@ -269,39 +230,51 @@ impl Optimizer {
     /// Ends the local run and prepares the next.
     fn restart(&mut self, cause: RestartCause) {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
-        self.work.drop_model();
+        self.drop_model();
         let d = self.domain.dim();
         self.run = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
     }
 
-    /// Gives out the point in the workspace.
-    fn suggest(&mut self) -> Suggestion {
+    /// Forgets the model; the next step makes it again.
+    fn drop_model(&mut self) {
+        self.work.reclaim(self.model.take());
+    }
+
+    /// Gives out a point.
+    fn suggest(&mut self, x: Vec<f64>) -> Suggestion {
         let id = TrialId(self.next_id);
         self.next_id += 1;
-        let x = self.work.x.clone();
         self.seen.insert(&x);
         self.pending.push(Pending { id, x: x.clone(), run: self.run.number });
         Suggestion { id, x }
     }
 
-    /// Records the value of a pending evaluation; one that is not finite is a failure.
-    pub fn tell(&mut self, id: TrialId, value: f64) -> Result<(), TellError> {
-        self.finish(id, Outcome::of(value))
+    /// Records what came of a pending evaluation: a value (one that is not finite is a failure) or an [`Outcome`].
+    pub fn tell(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
+        let position = self.pending_position(id)?;
+        let Pending { id, x, run } = self.pending.remove(position);
+        self.record(Evaluation { id, x, outcome: outcome.into(), run });
+        Ok(())
     }
 
     /// Records that a pending evaluation failed. It counts against the budget and is never suggested again.
     pub fn fail(&mut self, id: TrialId) -> Result<(), TellError> {
-        self.finish(id, Outcome::Failed)
+        self.tell(id, Outcome::default())
     }
 
     /// Records a point that was never asked (a warm start) and gives its id. A pending point is told by its id, not like this.
-    pub fn tell_point(&mut self, x: &[f64], value: f64) -> Result<TrialId, TellError> {
-        self.record_point(x, Outcome::of(value))
+    pub fn tell_point(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<TrialId, TellError> {
+        self.domain.check(x)?;
+        let id = TrialId(self.next_id);
+        self.next_id += 1;
+        self.seen.insert(x);
+        self.record(Evaluation { id, x: x.to_vec(), outcome: outcome.into(), run: self.run.number });
+        Ok(id)
     }
 
     /// As [`Optimizer::tell_point`], for an evaluation that failed.
     pub fn fail_point(&mut self, x: &[f64]) -> Result<TrialId, TellError> {
-        self.record_point(x, Outcome::Failed)
+        self.tell_point(x, Outcome::default())
     }
 
     /// Withdraws a pending point that will never be told; its place in the budget is free again.
@@ -309,22 +282,21 @@ impl Optimizer {
         let position = self.pending_position(id)?;
         let withdrawn = self.pending.remove(position);
         self.cancelled.push(withdrawn.x);
-        self.work.drop_model(); // it holds a fantasy there
+        self.drop_model(); // it holds a fantasy there
         Ok(())
     }
 
     /// Corrects what was told of an evaluation.
-    pub fn revise(&mut self, id: TrialId, value: f64) -> Result<(), TellError> {
+    pub fn revise(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
         if self.pending.iter().any(|p| p.id == id) {
             return Err(TellError::StillPending(id));
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
-        let succeeded = self.observations.value(position).is_some();
-        let outcome = Outcome::of(value);
+        let outcome = outcome.into();
+        let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
-        let now_succeeds = outcome.value().is_some();
-        if succeeded != now_succeeds && self.observations.all()[position].run == self.run.number {
-            self.run.place(position, now_succeeds);
+        if failed != fails_now && self.observations.all()[position].run == self.run.number {
+            self.run.place(position, !fails_now);
             self.run.told_anew();
         } else if self.run.rests_on(position) {
             self.run.told_anew();
@@ -350,25 +322,9 @@ impl Optimizer {
         })
     }
 
-    fn finish(&mut self, id: TrialId, outcome: Outcome) -> Result<(), TellError> {
-        let position = self.pending_position(id)?;
-        let Pending { id, x, run } = self.pending.remove(position);
-        self.record(Evaluation { id, x, outcome, run });
-        Ok(())
-    }
-
-    fn record_point(&mut self, x: &[f64], outcome: Outcome) -> Result<TrialId, TellError> {
-        self.domain.check(x)?;
-        let id = TrialId(self.next_id);
-        self.next_id += 1;
-        self.seen.insert(x);
-        self.record(Evaluation { id, x: x.to_vec(), outcome, run: self.run.number });
-        Ok(id)
-    }
-
     fn record(&mut self, evaluation: Evaluation) {
         let of_this_run = evaluation.run == self.run.number;
-        let succeeded = evaluation.outcome.value().is_some();
+        let succeeded = !evaluation.outcome.is_failed();
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
@@ -376,7 +332,7 @@ impl Optimizer {
         if of_this_run && succeeded {
             self.run.told_anew();
         } else {
-            self.work.drop_model(); // it holds a fantasy of this point
+            self.drop_model(); // it holds a fantasy of this point
         }
     }
 
@@ -439,10 +395,10 @@ impl Optimizer {
         target: Option<f64>,
         tolerance: Option<f64>,
     ) -> Result<(), ConfigError> {
-        let config = Config { budget, target, tolerance, ..self.config.clone() };
-        self.settings = config.check(self.domain.dim())?;
-        self.converged &= tolerance == self.config.tolerance;
-        self.config = config;
+        let config = Config { budget, target, tolerance, ..self.config().clone() };
+        let settings = config.check(self.domain.dim())?;
+        self.converged &= tolerance == self.config().tolerance;
+        self.settings = settings;
         Ok(())
     }
 
@@ -453,6 +409,6 @@ impl Optimizer {
 
     /// The configuration.
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.settings.switches
     }
 }

@@ -1,37 +1,33 @@
 //! What a step did, for those who watch.
 
+use super::model::Model;
+use super::propose::Choice;
+use super::run::LocalRun;
+use crate::domain::Domain;
 use crate::length_scale::StepKind;
-use std::fmt;
 
 /// Why a local run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum RestartCause {
     /// The outputs of the kept observations differ by no more than the tolerance.
+    #[strum(to_string = "outputs within the tolerance")]
     Tolerance,
     /// They differ by no more than rounding.
+    #[strum(to_string = "outputs equal up to rounding")]
     OutputRange,
     /// The trust region is no wider than rounding.
+    #[strum(to_string = "trust region as small as rounding")]
     TrustRegion,
     /// Every candidate was a point evaluated or pending already.
+    #[strum(to_string = "no new point left in the trust region")]
     NoNewPoint,
     /// The kernel matrix could not be factored, even with a raised nugget.
+    #[strum(to_string = "kernel matrix not positive definite")]
     Factorisation,
     /// Another run found values far below anything this one still could.
+    #[strum(to_string = "far from the best of all runs, with little left to gain")]
     Hopeless,
-}
-
-impl fmt::Display for RestartCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Tolerance => "outputs within the tolerance",
-            Self::OutputRange => "outputs equal up to rounding",
-            Self::TrustRegion => "trust region as small as rounding",
-            Self::NoNewPoint => "no new point left in the trust region",
-            Self::Factorisation => "kernel matrix not positive definite",
-            Self::Hopeless => "far from the best of all runs, with little left to gain",
-        })
-    }
 }
 
 /// A restart: when and why.
@@ -45,8 +41,9 @@ pub struct Restart {
 }
 
 /// Why an optimizer gives no more suggestions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
 pub enum StopReason {
     /// The budget is used up.
     Budget,
@@ -54,16 +51,6 @@ pub enum StopReason {
     Target,
     /// The only local run has converged (restarts are off).
     Tolerance,
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Budget => "budget",
-            Self::Target => "target",
-            Self::Tolerance => "tolerance",
-        })
-    }
 }
 
 /// Where a suggestion came from.
@@ -80,7 +67,7 @@ pub enum Origin {
     Quadratic,
 }
 
-/// One `ask`, reported to an [`Observer`].
+/// What one `ask` did.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepReport {
@@ -121,7 +108,8 @@ pub struct StepReport {
 }
 
 impl StepReport {
-    pub(super) fn empty() -> Self {
+    /// A report with nothing in it, to be written into.
+    fn empty() -> Self {
         Self {
             evaluations: 0,
             run: 0,
@@ -142,21 +130,47 @@ impl StepReport {
             restart: None,
         }
     }
-}
 
-/// Watches an optimizer: called once per suggestion.
-pub trait Observer {
-    /// A suggestion was made.
-    fn on_step(&mut self, report: &StepReport);
-}
-
-/// Watches nothing.
-impl Observer for () {
-    fn on_step(&mut self, _report: &StepReport) {}
-}
-
-impl<F: FnMut(&StepReport)> Observer for F {
-    fn on_step(&mut self, report: &StepReport) {
-        self(report);
+    /// The report of a step, from what the step found: the choice and, if one was made, the model and its frame.
+    pub(super) fn write(
+        into: &mut Option<Self>,
+        evaluations: usize,
+        choice: &Choice,
+        model: Option<(&Domain, &LocalRun, &Model)>,
+        run: usize,
+        restart: Option<RestartCause>,
+    ) {
+        // The vectors of the last report are written over: a steady run allocates nothing here.
+        let old = into.take().unwrap_or_else(Self::empty);
+        let (mut length_scales, mut half_widths) = (old.length_scales, old.half_widths);
+        let (mut centre, mut rotation) = (old.centre, old.rotation);
+        for v in [&mut length_scales, &mut half_widths, &mut centre, &mut rotation] {
+            v.clear();
+        }
+        let mut report = Self {
+            evaluations,
+            run,
+            origin: choice.origin,
+            acquisition: choice.acquisition,
+            predicted: choice.predicted,
+            clipped: choice.clipped,
+            restart,
+            ..Self::empty()
+        };
+        if let Some((domain, run, model)) = model {
+            let (frame, gp) = (&run.now.frame, &model.fit.gp);
+            report.observations = gp.len();
+            report.discarded = model.discarded;
+            report.step = model.fit.step;
+            report.output_range = model.outputs.range();
+            report.log_likelihood = gp.log_likelihood();
+            report.nugget = gp.prior().nugget;
+            length_scales.extend_from_slice(&model.fit.ell);
+            half_widths.extend(frame.scale().iter().map(|s| s * run.now.beta));
+            centre.resize(frame.dim(), 0.0);
+            domain.to_user(frame.centre(), &mut centre);
+            rotation.extend_from_slice(frame.rotation().as_slice());
+        }
+        *into = Some(Self { length_scales, half_widths, centre, rotation, ..report });
     }
 }

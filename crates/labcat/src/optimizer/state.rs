@@ -1,53 +1,67 @@
 //! Saving and continuing: the state of an optimizer as JSON, exact to the last bit.
 
-use super::config::Config;
-use super::propose::Workspace;
+use super::config::{Config, Preset};
+use super::model::Workspace;
 use super::report::Restart;
 use super::run::LocalRun;
 use super::seen::Seen;
 use super::{Optimizer, Pending};
 use crate::domain::{Domain, Parameter};
-use crate::observations::{Evaluation, Observations, Outcome};
+use crate::observations::{Evaluation, Observations};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Version of the format. A change that an older reader would misread gets a new number.
-const VERSION: u32 = 1;
+/// Version of the format. A change that an older reader would misread gets a new number, and [`migrate`] a step that reads the old
+/// one. A new switch is no such change: a state that does not name it means the behaviour from before it existed.
+const VERSION: u64 = 2;
 
 /// Why a saved state could not be continued from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StateError {
     /// It is not the JSON of an optimizer.
+    #[error("this is not the saved state of an optimizer: {0}")]
     Malformed(String),
-    /// It was written by another version of the format.
+    /// It was written by a later release.
+    #[error("the state has format version {found}: this release reads versions 1 to {VERSION}")]
     Version {
         /// The version found.
-        found: u32,
+        found: u64,
     },
     /// Its parts do not fit together.
+    #[error("the saved state contradicts itself: {0}")]
     Inconsistent(String),
 }
 
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(why) => write!(f, "this is not the saved state of an optimizer: {why}"),
-            Self::Version { found } => {
-                write!(f, "the state has format version {found}: this release reads version {VERSION}")
+/// Brings a state of an earlier version up to date.
+fn migrate(state: &mut Value, version: u64) {
+    if version < 2 {
+        // `noise` became `nugget`, `explore` four switches, and `precision` is measured by another yardstick.
+        if let Some(config) = state.get_mut("config").and_then(Value::as_object_mut) {
+            if let Some(nugget) = config.remove("noise") {
+                config.insert("nugget".into(), nugget);
             }
-            Self::Inconsistent(why) => write!(f, "the saved state contradicts itself: {why}"),
+            let preset = match config.get("preset").and_then(Value::as_str) {
+                Some("paper") => Preset::Paper,
+                _ => Preset::Default,
+            };
+            let explored = config.remove("explore") == Some(Value::Bool(true));
+            let explore = Config::new(if explored { Preset::Default } else { Preset::Paper });
+            config.insert("restart_design".into(), explore.restart_design.into());
+            config.insert("explore_beta".into(), explore.explore_beta.into());
+            config.insert("explore_optimism".into(), explore.explore_optimism.into());
+            config.insert("give_up".into(), explore.give_up.into());
+            config.insert("precision".into(), Config::new(preset).precision.into());
         }
     }
 }
 
-impl std::error::Error for StateError {}
-
 /// The state, borrowed for writing.
 #[derive(Serialize)]
 struct Saved<'a> {
-    version: u32,
+    version: u64,
     parameters: &'a [Parameter],
     config: &'a Config,
     rng: &'a Rng,
@@ -67,7 +81,7 @@ struct Saved<'a> {
 #[serde(deny_unknown_fields)]
 struct Loaded {
     #[allow(dead_code)] // checked before the rest is read
-    version: u32,
+    version: u64,
     parameters: Vec<Parameter>,
     config: Config,
     rng: Rng,
@@ -81,11 +95,6 @@ struct Loaded {
     run: LocalRun,
     restarts: Vec<Restart>,
     converged: bool,
-}
-
-#[derive(Deserialize)]
-struct Versioned {
-    version: u32,
 }
 
 impl Optimizer {
@@ -104,7 +113,7 @@ impl Optimizer {
         let saved = Saved {
             version: VERSION,
             parameters: self.domain.parameters(),
-            config: &self.config,
+            config: self.config(),
             rng: &self.rng,
             told: self.observations.len(),
             evaluations,
@@ -134,11 +143,14 @@ impl Optimizer {
 impl Loaded {
     fn parse(text: &str) -> Result<Loaded, StateError> {
         let malformed = |e: serde_json::Error| StateError::Malformed(e.to_string());
-        let Versioned { version } = serde_json::from_str(text).map_err(malformed)?;
-        if version != VERSION {
+        let mut state: Value = serde_json::from_str(text).map_err(malformed)?;
+        let version = state.get("version").and_then(Value::as_u64);
+        let version = version.ok_or_else(|| StateError::Malformed("it has no version".into()))?;
+        if !(1..=VERSION).contains(&version) {
             return Err(StateError::Version { found: version });
         }
-        serde_json::from_str(text).map_err(malformed)
+        migrate(&mut state, version);
+        serde_json::from_value(state).map_err(malformed)
     }
 
     fn into_optimizer(self) -> Result<Optimizer, StateError> {
@@ -170,16 +182,12 @@ impl Loaded {
         if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
             return Err(wrong(&"the number of local runs does not follow from the restarts"));
         }
-        if self.evaluations.iter().any(|e| matches!(e.outcome, Outcome::Value(v) if !v.is_finite())) {
-            return Err(wrong(&"a value is not finite"));
-        }
         self.run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         Ok(Optimizer {
             work: Workspace::new(settings.region.keep, settings.search.candidates, d),
-            observations: Observations::restore(settings.direction, &domain, self.evaluations),
+            observations: Observations::restore(settings.switches.direction, &domain, self.evaluations),
             seen,
             domain,
-            config: self.config,
             settings,
             rng: self.rng,
             pending: self.pending,
@@ -189,6 +197,8 @@ impl Loaded {
             run: self.run,
             restarts: self.restarts,
             converged: self.converged,
+            model: None,
+            report: None,
         })
     }
 }
@@ -198,23 +208,25 @@ impl LocalRun {
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
         let before = self.before.as_ref();
         let outcomes = |positions: &[usize], succeeded: bool| {
-            let as_said = |p: &usize| evaluations.get(*p).is_some_and(|e| e.outcome.value().is_some() == succeeded);
+            let as_said = |p: &usize| evaluations.get(*p).is_some_and(|e| e.outcome.is_failed() != succeeded);
             positions.iter().all(as_said) && positions.windows(2).all(|w| w[0] < w[1])
         };
         // The step that `before` belongs to is done again only if nothing was told since.
         let outdated = self.fresh > 0;
-        if !outcomes(&self.members, true) || !(outdated || before.is_none_or(|b| outcomes(&b.members, true))) {
+        let then = before.map(|b| &b.then);
+        if !outcomes(&self.now.members, true) || !(outdated || then.is_none_or(|t| outcomes(&t.members, true))) {
             return Err("the cache names observations that are not there");
         }
         if !outcomes(&self.failed, false) {
             return Err("the failures name evaluations that did not fail");
         }
-        let beta_ok = |beta: f64| beta.is_finite() && beta > 0.0;
-        if !beta_ok(self.beta) || before.is_some_and(|b| !beta_ok(b.beta)) {
-            return Err("a trust region has no width");
-        }
-        if !self.frame.is_valid(d) || before.is_some_and(|b| !b.frame.is_valid(d)) {
-            return Err("a frame is not a frame of this domain");
+        for progress in [Some(&self.now), then].into_iter().flatten() {
+            if !(progress.beta.is_finite() && progress.beta > 0.0) {
+                return Err("a trust region has no width");
+            }
+            if !progress.frame.is_valid(d) {
+                return Err("a frame is not a frame of this domain");
+            }
         }
         if self.design.iter().any(|u| u.len() != d || u.iter().any(|v| v.is_nan() || v.abs() > 1.0)) {
             return Err("a design point lies outside the box");

@@ -1,0 +1,159 @@
+//! Presets and switches. Plain data: no counters, no clocks, no generator.
+
+mod table;
+mod value;
+
+pub use table::{Config, SWITCHES, Switch};
+pub use value::{Kind, Range};
+
+use crate::acquisition::maximise::{Bounds, Search};
+use crate::frame::AxisOrder;
+use crate::trust_region::TrustRegion;
+use strum::VariantNames;
+
+/// A set of values for every switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantNames)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
+pub enum Preset {
+    /// The algorithm as published.
+    Paper,
+    /// What we recommend: everything that measured better.
+    #[default]
+    Default,
+}
+
+impl std::str::FromStr for Preset {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "paper" => Ok(Self::Paper),
+            "default" => Ok(Self::Default),
+            _ => Err(ConfigError::Unreadable {
+                switch: "preset",
+                value: text.into(),
+                allowed: Self::VARIANTS.join(" or "),
+            }),
+        }
+    }
+}
+
+impl Config {
+    /// β for `d` dimensions: 1/d kept within [0.1, 1] unless given.
+    pub fn beta_for(&self, d: usize) -> f64 {
+        self.beta.unwrap_or((1.0 / d as f64).clamp(0.1, 1.0))
+    }
+
+    /// Evaluations before the model starts: 2 d + 1 (`paper`) or d + 1 (`default`) unless given.
+    pub fn initial_points_for(&self, d: usize) -> usize {
+        self.initial_points.unwrap_or(match self.preset {
+            Preset::Paper => 2 * d + 1,
+            Preset::Default => d + 1,
+        })
+    }
+
+    /// Samples of the acquisition function: 10 d unless given.
+    pub fn candidates_for(&self, d: usize) -> usize {
+        self.candidates.unwrap_or(10 * d)
+    }
+
+    fn check_range(&self, name: &'static str, value: Option<f64>) -> Result<(), ConfigError> {
+        let switch = Switch::named(name)?;
+        match value {
+            Some(value) if !switch.range.contains(value) => {
+                Err(ConfigError::OutOfRange { switch: name, value, allowed: switch.allowed() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The settings for `d` dimensions, if every switch has a value that makes sense: only they reach an optimizer.
+    pub(crate) fn check(&self, d: usize) -> Result<Settings, ConfigError> {
+        self.check_ranges()?;
+        let beta = self.beta_for(d);
+        let candidates = self.candidates_for(d);
+        let order = if self.match_axes { AxisOrder::Matched } else { AxisOrder::Sorted };
+        Ok(Settings {
+            initial_points: self.initial_points_for(d),
+            rotation: self.rotation.then_some(order),
+            region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
+            search: Search {
+                beta,
+                candidates,
+                near: (self.near * candidates as f64).round() as usize,
+                nearest: self.nearest,
+                optimism: self.optimism,
+                bounds: if self.clip { Bounds::Clip } else { Bounds::Reject },
+                refinements: self.refine,
+            },
+            budget: self.budget.unwrap_or(usize::MAX),
+            target: self.target.map(|t| self.direction.orient(t)),
+            switches: self.clone(),
+        })
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new(Preset::Default)
+    }
+}
+
+/// A checked configuration, and what follows from it for a number of dimensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) switches: Config,
+    pub(crate) initial_points: usize,
+    /// `None`: the frame is never rotated.
+    pub(crate) rotation: Option<AxisOrder>,
+    pub(crate) region: TrustRegion,
+    pub(crate) search: Search,
+    pub(crate) budget: usize,
+    /// Oriented: smaller is better.
+    pub(crate) target: Option<f64>,
+}
+
+/// What is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConfigError {
+    /// There is no switch of this name.
+    #[error("there is no switch {name:?}{}", hint(.name))]
+    UnknownSwitch {
+        /// The name.
+        name: String,
+    },
+    /// The text is not a value of the switch.
+    #[error("{switch} = {value:?} is not allowed: it takes {allowed}")]
+    Unreadable {
+        /// The switch.
+        switch: &'static str,
+        /// The text.
+        value: String,
+        /// What it takes.
+        allowed: String,
+    },
+    /// The value is outside the switch's range.
+    #[error("{switch} = {value} is not allowed: it takes {allowed}")]
+    OutOfRange {
+        /// The switch.
+        switch: &'static str,
+        /// The value.
+        value: f64,
+        /// What it takes.
+        allowed: String,
+    },
+}
+
+/// The switch that was probably meant, or all of them.
+fn hint(name: &str) -> String {
+    let alike = |switch: &&Switch| strsim::jaro_winkler(name, switch.name);
+    let closest = SWITCHES.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
+    match closest {
+        Some(switch) if alike(&switch) > 0.8 => format!(": did you mean {:?}?", switch.name),
+        _ => {
+            let known: Vec<_> = SWITCHES.iter().map(|s| s.name).collect();
+            format!(": the switches are {}", known.join(", "))
+        }
+    }
+}

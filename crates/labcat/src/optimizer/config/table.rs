@@ -1,0 +1,179 @@
+//! The one table of switches. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
+//! state, the option of the command line and the keyword of Python: adding a switch is adding a row (and using it).
+
+use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
+use super::{ConfigError, Preset};
+use crate::acquisition::AcquisitionKind;
+use crate::gp::kernel::KernelKind;
+use crate::observations::Direction;
+
+/// A switch: one row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// Name, as in [`Config`], in Python and (with dashes) on the command line.
+    pub name: &'static str,
+    /// The part of the algorithm that it belongs to.
+    pub group: &'static str,
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// Whether it also takes `none`.
+    pub optional: bool,
+    /// Range of a number.
+    pub range: Range,
+    /// What it does.
+    pub help: &'static str,
+}
+
+impl Switch {
+    /// The values it takes, in words.
+    pub fn allowed(&self) -> String {
+        self.kind.words(&self.range, self.optional)
+    }
+
+    /// The switch of a name.
+    pub(super) fn named(name: &str) -> Result<&'static Self, ConfigError> {
+        SWITCHES.iter().find(|s| s.name == name).ok_or_else(|| ConfigError::UnknownSwitch { name: name.into() })
+    }
+}
+
+/// Rows: `name: type where range, value in paper [=> value in default] [, absent: value it had before it existed, if not paper's], help;`
+macro_rules! switches {
+    (@or $first:expr) => { $first };
+    (@or $first:expr, $second:expr) => { $second };
+    ($($group:literal {
+        $($name:ident: $type:ty $(where $range:expr)?, $paper:expr $(=> $default:expr)? $(, absent: $absent:expr)?, $help:literal;)+
+    })+) => {
+        /// Everything that can be chosen about an optimizer. Start from [`Config::new`] and change fields, or name switches with
+        /// [`Config::set`]; [`SWITCHES`] describes them.
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(
+            feature = "serde",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(deny_unknown_fields, default = "Config::before_there_was_a_choice")
+        )]
+        #[non_exhaustive]
+        pub struct Config {
+            /// The preset these values started from.
+            pub preset: Preset,
+            $($(#[doc = concat!($help, ".")] pub $name: $type,)+)+
+        }
+
+        impl Config {
+            /// The values of a preset.
+            pub fn new(preset: Preset) -> Self {
+                match preset {
+                    Preset::Paper => Self { preset, $($($name: $paper,)+)+ },
+                    Preset::Default => Self { preset, $($($name: switches!(@or $paper $(, $default)?),)+)+ },
+                }
+            }
+
+            /// What a saved state that does not name a switch meant: the behaviour from before it existed.
+            #[cfg(feature = "serde")]
+            fn before_there_was_a_choice() -> Self {
+                Self { preset: Preset::Default, $($($name: switches!(@or $paper $(, $absent)?),)+)+ }
+            }
+
+            /// Sets a switch by its name from text: `set("beta", "0.5")`, `set("prior_sigma", "none")`, `set("rotation", "false")`.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
+                let switch = Switch::named(name)?;
+                let unreadable =
+                    || ConfigError::Unreadable { switch: switch.name, value: value.into(), allowed: switch.allowed() };
+                match name {
+                    $($(stringify!($name) => self.$name = Value::read(value).ok_or_else(unreadable)?,)+)+
+                    _ => return Err(ConfigError::UnknownSwitch { name: name.into() }),
+                }
+                Ok(())
+            }
+
+            /// The value of a switch, as text that [`Config::set`] takes.
+            pub fn get(&self, name: &str) -> Result<String, ConfigError> {
+                match name {
+                    $($(stringify!($name) => Ok(self.$name.show()),)+)+
+                    _ => Err(ConfigError::UnknownSwitch { name: name.into() }),
+                }
+            }
+
+            /// Holds every number against its range.
+            pub(super) fn check_ranges(&self) -> Result<(), ConfigError> {
+                $($(self.check_range(stringify!($name), self.$name.number())?;)+)+
+                Ok(())
+            }
+        }
+
+        /// Every switch.
+        pub const SWITCHES: &[Switch] = &[$($(Switch {
+            name: stringify!($name),
+            group: $group,
+            kind: <$type as Value>::KIND,
+            optional: <$type as Value>::OPTIONAL,
+            range: switches!(@or ANY $(, $range)?),
+            help: $help,
+        },)+)+];
+    };
+}
+
+const INF: f64 = f64::INFINITY;
+
+switches! {
+    "Run" {
+        direction: Direction, Direction::Minimize, "which way is better";
+        seed: u64 where from(0.0, u64::MAX as f64), 0, "one seed, one stream of suggestions";
+    }
+    "Stopping" {
+        budget: Option<usize> where from(1.0, INF), None, "stop after this many evaluations";
+        target: Option<f64>, None, "stop once a value at least this good was told";
+        tolerance: Option<f64> where from(0.0, INF), None, "end a local run when its outputs differ by no more than this";
+        precision: f64 where below(0.0, 1.0), 4.0 * f64::EPSILON => 1e-9,
+            "relative range of outputs at which a local run has converged";
+    }
+    "Design" {
+        initial_points: Option<usize> where from(2.0, 1e6), None,
+            "evaluations before the model starts (none: 2 d + 1 in paper, d + 1 in default)";
+        centre_first: bool, false => true, "evaluate the middle of the box first";
+    }
+    "Frame" {
+        rotation: bool, true, "rotate the frame to the weighted principal components";
+        match_axes: bool, false => true, "keep new principal axes next to the old ones they resemble";
+        warp: bool, false => true, "warp heavy-tailed outputs logarithmically";
+    }
+    "Model" {
+        kernel: KernelKind, KernelKind::SquaredExponential, "covariance of the model";
+        signal: f64 where POSITIVE, 1.0, "signal standard deviation, in units of the outputs' own";
+        nugget: f64 where from(0.0, 1.0), 1e-6, "standard deviation of the nugget, on normalised outputs";
+        prior_sigma: Option<f64> where POSITIVE, Some(0.1), "standard deviation of the prior on ln length-scale (none: uniform)";
+        newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
+        catch_up: usize where from(1.0, 1000.0), 8, "most length-scale steps for results that were told together";
+    }
+    "Trust region" {
+        beta: Option<f64> where POSITIVE, None, "half the side of the trust region, in length-scales (none: 1/d within [0.1, 1])";
+        cache_factor: f64 where from(1.0, 1000.0), 7.0, "observations per dimension that the model keeps";
+        adapt_beta: bool, false => true, "widen the trust region after successes, narrow it after failures";
+        beta_growth: f64 where from(1.0, 100.0), 1.6, "with adapt_beta: factor on beta after a success";
+        beta_decay: f64 where above(0.0, 1.0), 0.8, "with adapt_beta: factor on beta after a failure";
+        beta_most: f64 where POSITIVE, 1.0, "with adapt_beta: the largest beta";
+    }
+    "Acquisition" {
+        acquisition: AcquisitionKind, AcquisitionKind::ExpectedImprovement => AcquisitionKind::LogExpectedImprovement,
+            "what a candidate is worth";
+        optimism: f64 where above(0.0, 1e6), 1.0 => 1.5,
+            "how many times the model's standard deviation counts in the acquisition";
+        candidates: Option<usize> where from(1.0, 1e6), None, "samples of the acquisition function per suggestion (none: 10 d)";
+        near: f64 where from(0.0, 1.0), 0.0 => 0.5, "share of the samples drawn near the best point, at every scale";
+        nearest: f64 where above(0.0, 1.0), 1e-4, "with near: the smallest scale, as a part of the trust region";
+        clip: bool, false => true, "clip candidates to the bounds instead of rejecting them";
+        refine: usize where from(0.0, 1e4), 0 => 20, "gradient steps on the acquisition function from the best candidate";
+    }
+    "Shortcut" {
+        quadratic: bool, false => true,
+            "follow a linear or quadratic fit to its minimum once it forecasts far better than the model";
+        quadratic_margin: f64 where above(0.0, 1.0), 1e-4, "with quadratic: how much smaller its error must be than the model's";
+    }
+    "Restarts" {
+        restarts: bool, true, "start another local run when one has converged";
+        restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, in those of the first";
+        explore_beta: Option<f64> where POSITIVE, None => Some(0.5), "least beta of every other local run (none: as in the others)";
+        explore_optimism: f64 where from(1.0, 1e6), 1.0 => 2.0, "factor on optimism in every other local run";
+        give_up: Option<f64> where POSITIVE, None => Some(3.0),
+            "give a run up when the best of all runs is farther below its best than this many times its range (none: never)";
+    }
+}

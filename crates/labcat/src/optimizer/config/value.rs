@@ -1,0 +1,185 @@
+//! What a switch can hold: how each type of value is read, shown and bounded.
+
+use strum::VariantNames;
+
+/// The values a switch takes, besides the `none` of an optional one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number within the range.
+    Whole,
+    /// A number within the range.
+    Number,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+}
+
+/// An interval, each end with or without its end point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lower end.
+    pub low: f64,
+    /// Whether `low` itself is allowed.
+    pub low_included: bool,
+    /// The upper end; infinite for none.
+    pub high: f64,
+    /// Whether `high` itself is allowed.
+    pub high_included: bool,
+}
+
+/// Any finite number.
+pub(super) const ANY: Range =
+    Range { low: f64::NEG_INFINITY, low_included: false, high: f64::INFINITY, high_included: false };
+
+/// Finite numbers above 0.
+pub(super) const POSITIVE: Range = above(0.0, f64::INFINITY);
+
+/// [low, high], or [low, ∞) for finite numbers.
+pub(super) const fn from(low: f64, high: f64) -> Range {
+    Range { low, low_included: true, high, high_included: high.is_finite() }
+}
+
+/// (low, high], or (low, ∞).
+pub(super) const fn above(low: f64, high: f64) -> Range {
+    Range { low, low_included: false, high, high_included: high.is_finite() }
+}
+
+/// [low, high).
+pub(super) const fn below(low: f64, high: f64) -> Range {
+    Range { low, low_included: true, high, high_included: false }
+}
+
+impl Range {
+    pub(super) fn contains(&self, v: f64) -> bool {
+        (self.low < v || (self.low_included && v == self.low))
+            && (v < self.high || (self.high_included && v == self.high))
+    }
+
+    /// The interval in words, after "a number" or "a whole number".
+    fn words(&self) -> String {
+        let Range { low, low_included, high, high_included } = *self;
+        match (low.is_finite(), high.is_finite()) {
+            (false, _) => String::new(),
+            (true, false) if low_included => format!(" of at least {low}"),
+            (true, false) => format!(" above {low}"),
+            (true, true) => {
+                let start = if low_included { format!(" from {low}") } else { format!(" above {low},") };
+                format!("{start} to {}{high}", if high_included { "" } else { "below " })
+            }
+        }
+    }
+}
+
+impl Kind {
+    /// What is allowed, in words.
+    pub(super) fn words(self, range: &Range, optional: bool) -> String {
+        let mut words = match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Whole => format!("a whole number{}", range.words()),
+            Self::Number if *range == ANY => "a finite number".to_owned(),
+            Self::Number => format!("a number{}", range.words()),
+            Self::Choice(names) => match names.split_last() {
+                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                _ => names.concat(),
+            },
+        };
+        if optional {
+            words += ", or none";
+        }
+        words
+    }
+}
+
+/// A type that a switch can have.
+pub(super) trait Value: Sized {
+    const KIND: Kind;
+    const OPTIONAL: bool = false;
+
+    /// From text; `None` if it is not a value of this type.
+    fn read(text: &str) -> Option<Self>;
+
+    /// As text that [`Value::read`] takes.
+    fn show(&self) -> String;
+
+    /// The number to hold against a range, if it is one.
+    fn number(&self) -> Option<f64>;
+}
+
+macro_rules! numbers {
+    ($($type:ty => $kind:ident),+) => {
+        $(impl Value for $type {
+            const KIND: Kind = Kind::$kind;
+
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn show(&self) -> String {
+                self.to_string()
+            }
+
+            fn number(&self) -> Option<f64> {
+                Some(*self as f64)
+            }
+        })+
+    };
+}
+
+numbers!(f64 => Number, usize => Whole, u64 => Whole);
+
+impl Value for bool {
+    const KIND: Kind = Kind::Flag;
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+
+    fn number(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    const KIND: Kind = T::KIND;
+    const OPTIONAL: bool = true;
+
+    fn read(text: &str) -> Option<Self> {
+        if text.eq_ignore_ascii_case("none") { Some(None) } else { T::read(text).map(Some) }
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| "none".to_owned(), T::show)
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.as_ref().and_then(T::number)
+    }
+}
+
+/// Enums with one name per variant.
+macro_rules! choices {
+    ($($type:ty),+) => {
+        $(impl Value for $type {
+            const KIND: Kind = Kind::Choice(<$type>::VARIANTS);
+
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn show(&self) -> String {
+                self.to_string()
+            }
+
+            fn number(&self) -> Option<f64> {
+                None
+            }
+        })+
+    };
+}
+
+choices!(crate::observations::Direction, crate::gp::kernel::KernelKind, crate::acquisition::AcquisitionKind);

@@ -1,0 +1,293 @@
+//! The lines of the algorithm that make the model, as functions of the run and the history.
+
+use super::propose::Problem;
+use super::report::RestartCause;
+use super::run::LocalRun;
+use super::shortcut::Shortcut;
+use crate::acquisition::maximise::Maximiser;
+use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
+use crate::gp::likelihood::Curvature;
+use crate::gp::{Buffers, Gp, Prior};
+use crate::length_scale::{LengthScales, StepKind};
+use crate::quadratic::Quadratic;
+use crate::trust_region::TrustRegion;
+
+/// What lines 6–11 found.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) fit: Fit,
+    pub(super) outputs: Outputs,
+    /// Observations forgotten in this step.
+    pub(super) discarded: usize,
+    /// Where a fit simpler than the model has its minimum, if it is to be followed there.
+    pub(super) shortcut: Option<Shortcut>,
+    /// How many of the fantasies in the model are failed points; the others are pending.
+    pub(super) avoided: usize,
+    /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
+    pub(super) incumbent: f64,
+}
+
+/// A Gaussian process in the frame of its own most likely length-scales.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    pub(super) gp: Gp,
+    /// ℓ*: what each axis was stretched by.
+    pub(super) ell: Vec<f64>,
+    pub(super) step: StepKind,
+}
+
+/// Memory that steps use in turn. It means nothing between them: anything of it can be dropped at any time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Workspace {
+    /// y′ of the members, and the same without the warp.
+    y: Vec<f64>,
+    pub(super) linear: Vec<f64>,
+    axes: PrincipalAxes,
+    length_scales: LengthScales,
+    ell: Vec<f64>,
+    /// Buffers of the next model, and of the trials of its line search.
+    spare: Buffers,
+    trial: Buffers,
+    pub(super) maximiser: Maximiser,
+    pub(super) quadratic: Quadratic,
+    dropped: Vec<usize>,
+    pub(super) scratch: Vec<f64>,
+}
+
+impl Workspace {
+    /// Room for everything that a step in `d` dimensions needs; for caches and samples beyond the usual it grows when they fill.
+    pub(super) fn new(members: usize, candidates: usize, d: usize) -> Self {
+        let n = members.min(1000) + 2;
+        let mut work = Self::default();
+        work.y.reserve(n);
+        work.linear.reserve(n);
+        work.ell.reserve(d);
+        work.dropped.reserve(n);
+        work.scratch.reserve(n.max(2 * d));
+        work.axes.reserve(n, d);
+        work.length_scales.reserve(n, d, Curvature::Exact);
+        work.spare.reserve(n, d);
+        work.trial.reserve(n, d);
+        work.maximiser.reserve(candidates.min(10_000), n, d);
+        work.quadratic.reserve(n, d);
+        work
+    }
+
+    /// Takes the memory of a model that is of no more use.
+    pub(super) fn reclaim(&mut self, model: Option<Model>) {
+        self.reclaim_fit(model.map(|m| m.fit));
+    }
+
+    pub(super) fn reclaim_fit(&mut self, fit: Option<Fit>) {
+        if let Some(Fit { gp, ell, .. }) = fit {
+            self.spare = gp.into_buffers();
+            self.ell = ell;
+        }
+    }
+}
+
+/// Marks how the step begins. Gives the number of observations told since the last and the number of passes over the frame that it
+/// takes: one per observation, as if they had been told one by one, so that results told in bulk are caught up with.
+pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> (usize, usize) {
+    let settings = problem.settings;
+    if run.fresh == 0 {
+        run.rewind(); // the model was lost, not outdated: the same step again gives the same model
+    }
+    let first = !run.started();
+    run.mark();
+    let many = run.now.members.len() > settings.region.keep + settings.initial_points;
+    if many {
+        keep_nearest(problem, run, first, work);
+    }
+    let news = std::mem::take(&mut run.fresh);
+    (news, if many || !first { news.clamp(1, settings.switches.catch_up) } else { 1 })
+}
+
+/// y′ of the members, in the workspace, and how they came about. (eq:output_min_max)
+pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Outputs {
+    work.y.clear();
+    work.y.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
+    normalise(&mut work.y, problem.settings.switches.warp, &mut work.scratch)
+}
+
+/// The best of the members, or why the run is over.
+pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
+    if let Some(cause) = why_over(problem, outputs) {
+        return Err(cause);
+    }
+    let observations = problem.observations;
+    let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
+    let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
+    let centre = observations.unit(run.now.members[best]);
+    if is_narrow(problem, run, run.now.beta, centre) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+}
+
+/// Why a run whose members have these outputs has no more to give, if so.
+pub(super) fn why_over(problem: Problem<'_>, outputs: &Outputs) -> Option<RestartCause> {
+    let (switches, range) = (&problem.settings.switches, outputs.range());
+    if switches.tolerance.is_some_and(|t| range <= t) {
+        return Some(RestartCause::Tolerance);
+    }
+    if range <= switches.precision * outputs.largest() {
+        return Some(RestartCause::OutputRange);
+    }
+    let observations = problem.observations;
+    let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
+    let behind = outputs.minimum() - overall;
+    switches.give_up.is_some_and(|most| switches.restarts && behind > most * range).then_some(RestartCause::Hopeless)
+}
+
+/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding.
+pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
+    (0..centre.len()).all(|j| run.now.frame.reach(j) * beta <= problem.domain.resolution(j, centre[j]))
+}
+
+impl LocalRun {
+    /// Whether this run looks for another basin: every other one does.
+    pub(super) fn explores(&self) -> bool {
+        self.number % 2 == 1
+    }
+}
+
+/// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and the
+/// most; a run that explores stays wide. Nothing of it without the switches.
+pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best: usize, news: usize) {
+    let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
+    let explored = switches.explore_beta.filter(|_| run.explores());
+    let least = base.max(explored.unwrap_or(base));
+    let mut most = least;
+    if switches.adapt_beta {
+        let improved = best >= run.now.members.len().saturating_sub(news);
+        run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
+        most = least.max(switches.beta_most);
+    }
+    run.now.beta = run.now.beta.clamp(least, most);
+}
+
+/// The frame around an observation. (eq:input_cen)
+pub(super) fn centre(problem: Problem<'_>, run: &mut LocalRun, position: usize) {
+    let frame = std::mem::take(&mut run.now.frame);
+    run.now.frame = frame.centred(problem.observations.unit(position));
+}
+
+/// The frame along the weighted principal components. (eq:svd_mod, eq:input_rot)
+pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) {
+    if let Some(order) = problem.settings.rotation {
+        find_axes(problem, run, work);
+        work.axes.arrange(order);
+        run.now.frame = std::mem::take(&mut run.now.frame).rotated(&mut work.axes);
+    }
+}
+
+fn find_axes(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) {
+    let members = &run.now.members;
+    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.y.iter().copied());
+    work.axes.find(&run.now.frame, points, members.len());
+}
+
+/// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
+pub(super) fn fit_and_rescale(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    work: &mut Workspace,
+) -> Result<Fit, RestartCause> {
+    let switches = &problem.settings.switches;
+    let mut buffers = std::mem::take(&mut work.spare);
+    run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget);
+    let gp = match Gp::fit_with_jitter(prior, &work.y, buffers) {
+        Ok(gp) => gp, // line 8
+        Err((_, buffers)) => {
+            work.spare = buffers;
+            return Err(RestartCause::Factorisation);
+        }
+    };
+    let steps = (switches.newton_steps, Curvature::Exact);
+    let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, steps, &mut work.trial); // line 9
+    let mut ell = std::mem::take(&mut work.ell);
+    ell.clone_from(&work.length_scales.ell);
+    run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&ell); // line 10 (eq:input_resc)
+    Ok(Fit { gp, ell, step })
+}
+
+/// Forgets observations outside the trust region, and gives their number. (eq:input_discard)
+pub(super) fn discard(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    gp: &mut Gp,
+    best: usize,
+    work: &mut Workspace,
+) -> usize {
+    let region = TrustRegion { beta: run.now.beta, ..problem.settings.region };
+    region.discard(gp.inputs(), best, &mut work.dropped);
+    gp.remove(&work.dropped);
+    let mut dropped = work.dropped.iter().peekable();
+    let mut position = 0;
+    run.now.members.retain(|_| {
+        position += 1;
+        dropped.next_if_eq(&&(position - 1)).is_none()
+    });
+    work.dropped.len()
+}
+
+impl Model {
+    /// Failed points of the trust region enter the model at its own mean, but as no better than the best point: nothing is
+    /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
+    pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
+        let newest = run.failed.len().saturating_sub(problem.settings.region.keep);
+        let mut x = vec![0.0; if run.failed.is_empty() { 0 } else { problem.domain.dim() }];
+        for &position in &run.failed[newest..] {
+            run.now.frame.to_local(problem.observations.unit(position), &mut x);
+            if x.iter().all(|x| x.abs() <= run.now.beta) {
+                self.fit.gp.append_fantasy(&x, self.incumbent);
+            }
+        }
+        self.avoided = self.fit.gp.fantasies();
+    }
+
+    /// Points asked and not yet told enter the model at its own mean.
+    pub(super) fn imagine_pending(&mut self, problem: Problem<'_>, run: &LocalRun) {
+        let gp = &mut self.fit.gp;
+        let new = &problem.pending[gp.fantasies() - self.avoided..];
+        if new.is_empty() {
+            return;
+        }
+        let d = problem.domain.dim();
+        let (mut u, mut x) = (vec![0.0; d], vec![0.0; d]);
+        for pending in new {
+            problem.domain.to_unit(&pending.x, &mut u);
+            run.now.frame.to_local(&u, &mut x);
+            self.incumbent = self.incumbent.min(gp.append_fantasy(&x, f64::NEG_INFINITY));
+        }
+    }
+}
+
+/// Cuts a cache that was told in bulk to the members nearest to the best, and when there is no frame yet that could tell near from
+/// far, makes one: the principal axes, each scaled so that the points spread over the trust region as they do in a steady run.
+fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mut Workspace) {
+    let (observations, region) = (problem.observations, problem.settings.region);
+    let value = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
+    let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
+    let Some(best) = run.now.members.iter().copied().min_by(by_value) else { return };
+    centre(problem, run, best);
+    let mut x = vec![0.0; problem.domain.dim()];
+    let mut by_distance: Vec<(f64, usize)> = Vec::with_capacity(run.now.members.len());
+    for &p in &run.now.members {
+        run.now.frame.to_local(observations.unit(p), &mut x);
+        by_distance.push((x.iter().map(|x| x * x).sum(), p));
+    }
+    by_distance.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    by_distance.truncate(region.keep);
+    run.now.members.clear();
+    run.now.members.extend(by_distance.iter().map(|(_, p)| *p));
+    run.now.members.sort_unstable();
+    let outputs = normalise_outputs(problem, run, work);
+    if first && best_member(problem, run, &outputs).is_ok() {
+        find_axes(problem, run, work);
+        work.axes.arrange(AxisOrder::Matched);
+        let frame = std::mem::take(&mut run.now.frame).rotated(&mut work.axes);
+        // Points spread evenly over [−β s, β s] have a root mean square of β s / √3.
+        let per_sigma = (3.0 / run.now.members.len() as f64).sqrt() / region.beta;
+        run.now.frame = frame.with_scale(work.axes.sigma().map(|s| per_sigma * s));
+    }
+}
