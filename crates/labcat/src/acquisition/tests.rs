@@ -1,5 +1,6 @@
 //! Slopes against finite differences, the far tails against a continued fraction, the samples against the regions they belong to.
 
+use super::AcquisitionKind::{ExpectedImprovement, LogExpectedImprovement};
 use super::maximise::{Bounds, Maximiser, Search};
 use super::*;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
@@ -36,16 +37,15 @@ fn ln_h(z: f64) -> f64 {
 #[test]
 fn slopes_equal_finite_differences() {
     for kind in KINDS {
-        let function = kind.function();
         for std in [1e-3, 0.2, 3.0] {
             for z in [-9.0, -5.0, -3.0, -1.0, -0.2, 0.0, 0.4, 2.0, 6.0] {
                 let best = 0.1;
                 let mean = best - z * std;
-                let (by_mean, by_std) = function.slopes(mean, std, best);
+                let (by_mean, by_std) = kind.slopes(mean, std, best);
                 let h = 2e-3 * std / (1.0 + z * z);
-                let scale = function.value(mean, std, best).abs() / std + by_mean.abs() + by_std.abs();
-                close(by_mean, slope(h, |h| function.value(mean + h, std, best)), 1e-8 * scale, "by mean");
-                close(by_std, slope(h, |h| function.value(mean, std + h, best)), 1e-8 * scale, "by std");
+                let scale = kind.value(mean, std, best).abs() / std + by_mean.abs() + by_std.abs();
+                close(by_mean, slope(h, |h| kind.value(mean + h, std, best)), 1e-8 * scale, "by mean");
+                close(by_std, slope(h, |h| kind.value(mean, std + h, best)), 1e-8 * scale, "by std");
             }
         }
     }
@@ -134,9 +134,17 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                     let frame = turned(&mut rng, d, centre, length);
                     let beta = 0.5;
                     let gp = model(&mut rng, d, beta);
-                    let search = Search { beta, candidates: 10 * d, near: 4 * d, optimism: 1.5, bounds, refinements };
+                    let search = Search {
+                        beta,
+                        candidates: 10 * d,
+                        near: 4 * d,
+                        nearest: 1e-4,
+                        optimism: 1.5,
+                        bounds,
+                        refinements,
+                    };
                     let mut maximiser = Maximiser::default();
-                    maximiser.run(&gp, &frame, 0.0, &LogExpectedImprovement, &search, &mut rng);
+                    maximiser.run(&gp, &frame, 0.0, LogExpectedImprovement, &search, &mut rng);
                     let mut local = vec![0.0; d];
                     let mut inside_region = 0;
                     for taken in 0..search.candidates {
@@ -176,12 +184,13 @@ fn refinement_never_loses() {
                         beta: 0.5,
                         candidates: 10 * d,
                         near: 5 * d,
+                        nearest: 1e-4,
                         optimism: 2.0,
                         bounds: Bounds::Clip,
                         refinements,
                     };
                     let mut maximiser = Maximiser::default();
-                    maximiser.run(&gp, &frame, 0.0, kind.function(), &search, &mut Rng::new(3));
+                    maximiser.run(&gp, &frame, 0.0, kind, &search, &mut Rng::new(3));
                     scores.push(maximiser.best().unwrap().score);
                 }
                 assert!(scores[0] <= scores[1] && scores[1] <= scores[2], "{scores:?}");
@@ -196,10 +205,17 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let d = 20; // about 2⁻²⁰ of the samples around a corner lie inside: rejection alone would draw 10⁸ of them
     let frame = turned(&mut rng, d, 1.0, 0.1);
     let gp = model(&mut rng, d, 0.5);
-    let search =
-        Search { beta: 0.5, candidates: 10 * d, near: 0, optimism: 1.0, bounds: Bounds::Reject, refinements: 0 };
+    let search = Search {
+        beta: 0.5,
+        candidates: 10 * d,
+        near: 0,
+        nearest: 1e-4,
+        optimism: 1.0,
+        bounds: Bounds::Reject,
+        refinements: 0,
+    };
     let mut maximiser = Maximiser::default();
-    maximiser.run(&gp, &frame, 0.0, &ExpectedImprovement, &search, &mut rng);
+    maximiser.run(&gp, &frame, 0.0, ExpectedImprovement, &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
 }
 
@@ -220,10 +236,17 @@ fn near_samples_find_what_uniform_ones_miss() {
     }
     let gp = Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-6), &y, buffers).unwrap();
     let best_score = |near: usize, rng: &mut Rng| {
-        let search =
-            Search { beta: 0.7, candidates: 10 * d, near, optimism: 0.1, bounds: Bounds::Clip, refinements: 20 };
+        let search = Search {
+            beta: 0.7,
+            candidates: 10 * d,
+            near,
+            nearest: 1e-4,
+            optimism: 0.1,
+            bounds: Bounds::Clip,
+            refinements: 20,
+        };
         let mut maximiser = Maximiser::default();
-        maximiser.run(&gp, &frame, 0.0, &LogExpectedImprovement, &search, rng);
+        maximiser.run(&gp, &frame, 0.0, LogExpectedImprovement, &search, rng);
         maximiser.best().unwrap().score
     };
     let (mut uniform, mut near) = (0.0, 0.0);

@@ -112,23 +112,30 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut
 
 /// The best of the members, or why the run is over.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
-    if let Some(cause) = why_over(problem, outputs) {
+    if let Some(cause) = why_over(problem, run, outputs) {
         return Err(cause);
     }
     let observations = problem.observations;
     let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
     let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
     let centre = observations.unit(run.now.members[best]);
-    if is_narrow(problem, run, run.now.beta, centre) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    if problem.ends && is_narrow(problem, run, run.now.beta, centre) {
+        return Err(RestartCause::TrustRegion);
+    }
+    Ok(best)
 }
 
 /// Why a run whose members have these outputs has no more to give, if so.
-pub(super) fn why_over(problem: Problem<'_>, outputs: &Outputs) -> Option<RestartCause> {
+pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
+    if !problem.ends {
+        return None;
+    }
     if switches.tolerance.is_some_and(|t| range <= t) {
         return Some(RestartCause::Tolerance);
     }
-    if range <= switches.precision * outputs.largest() {
+    // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs.
+    if range <= (switches.precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
         return Some(RestartCause::OutputRange);
     }
     let observations = problem.observations;
@@ -137,9 +144,12 @@ pub(super) fn why_over(problem: Problem<'_>, outputs: &Outputs) -> Option<Restar
     switches.give_up.is_some_and(|most| switches.restarts && behind > most * range).then_some(RestartCause::Hopeless)
 }
 
-/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding.
+/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes: a step along that axis
+/// changes no coordinate, and nothing is left to be learned there.
 pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
-    (0..centre.len()).all(|j| run.now.frame.reach(j) * beta <= problem.domain.resolution(j, centre[j]))
+    let (d, frame) = (centre.len(), &run.now.frame);
+    let step = |i: usize, j: usize| beta * frame.scale()[i] * frame.rotation()[(j, i)].abs();
+    (0..d).any(|i| (0..d).all(|j| step(i, j) <= problem.domain.resolution(j, centre[j])))
 }
 
 impl LocalRun {

@@ -1,9 +1,11 @@
 //! What the local model knows, in user units.
 
 use super::Optimizer;
+use super::model::{Fit, Model, Workspace};
+use super::propose::{Problem, update_model};
+use super::run::LocalRun;
 use crate::domain::PointError;
-use crate::frame::normalise;
-use crate::gp::{Buffers, Gp, Prior};
+use crate::gp::PointPrediction;
 use crate::linalg::Matrix;
 
 /// What the local model expects at a point.
@@ -25,7 +27,8 @@ pub struct Region {
 }
 
 impl Optimizer {
-    /// What the local model expects at a point; `None` until there is a model.
+    /// What the local model around the best point expects at a point; `None` until there is a model. It is the model of the newest
+    /// step or, if something was told since, of the next one; after a restart, of the run that found the best point.
     pub fn predict(&self, x: &[f64]) -> Result<Option<Prediction>, PointError> {
         Ok(self.predict_many(&[x])?.and_then(|p| p.first().copied()))
     }
@@ -35,18 +38,8 @@ impl Optimizer {
         for x in points {
             self.domain.check(x)?;
         }
-        let (run, d) = (&self.run, self.domain.dim());
-        let mut y: Vec<f64> = run.now.members.iter().filter_map(|&p| self.observations.value(p)).collect();
-        if !run.started() || y.is_empty() {
-            return Ok(None);
-        }
-        let outputs = normalise(&mut y, self.settings.switches.warp, &mut Vec::new());
-        let mut buffers = Buffers::default();
-        run.fill_inputs(&self.observations, &mut buffers, &mut Vec::new());
-        let prior =
-            Prior::of(&y, self.settings.switches.kernel, self.settings.switches.signal, self.settings.switches.nugget);
-        let Ok(gp) = Gp::fit_with_jitter(prior, &y, buffers) else { return Ok(None) };
-
+        let Some((run, model)) = self.model_around_best() else { return Ok(None) };
+        let d = self.domain.dim();
         let mut local = Matrix::zeros(points.len(), d);
         let mut x_local = vec![0.0; d];
         for (row, x) in points.iter().enumerate() {
@@ -56,18 +49,48 @@ impl Optimizer {
             }
         }
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
-        gp.predict(&local, &mut k_star, &mut mean, &mut std);
+        model.fit.gp.predict(&local, &mut k_star, &mut mean, &mut std);
         let in_user_units = |(&m, &s): (&f64, &f64)| Prediction {
-            mean: self.settings.switches.direction.orient(outputs.to_user(m)),
-            std: s * outputs.slope(m),
+            mean: self.config().direction.orient(model.outputs.to_user(m)),
+            std: s * model.outputs.slope(m),
         };
         Ok(Some(mean.iter().zip(&std).map(in_user_units).collect()))
     }
 
-    /// How much each parameter matters near the best point: its share of the squared inverse length-scales; `None` until
-    /// there is a model.
+    /// How much each parameter matters near the best point: its share of the squared slopes of the model around it, per width of its
+    /// range, over the observations in the model, the better the weightier; `None` until there is a model.
     pub fn relevance(&self) -> Option<Vec<f64>> {
-        self.run.started().then(|| self.run.now.frame.relevance())
+        let (run, Model { fit: Fit { gp, .. }, outputs, .. }) = self.model_around_best()?;
+        let d = self.domain.dim();
+        let (mut x, mut slopes, mut at) = (vec![0.0; d], vec![0.0; d], PointPrediction::default());
+        let mut shares = vec![0.0; d];
+        for row in 0..gp.len() {
+            for (j, x) in x.iter_mut().enumerate() {
+                *x = gp.inputs()[(row, j)];
+            }
+            gp.predict_with_gradient(&x, &mut at);
+            run.now.frame.gradient_in_box(&at.mean_gradient, &mut slopes);
+            // In units of the range of the outputs: only the shares matter.
+            let weight =
+                (1.0 - at.mean).clamp(0.0, 1.0) * (outputs.slope(at.mean) / outputs.range().max(f64::MIN_POSITIVE));
+            for (share, slope) in shares.iter_mut().zip(&slopes) {
+                *share += (weight * slope) * (weight * slope);
+            }
+        }
+        let total: f64 = shares.iter().sum();
+        let equal = 1.0 / d as f64;
+        Some(shares.into_iter().map(|s| if total > 0.0 && total.is_finite() { s / total } else { equal }).collect())
+    }
+
+    /// The run that found the best point (or, before it has a model, the newest one), and its model.
+    fn model_around_best(&self) -> Option<(LocalRun, Model)> {
+        let of_best = self.observations.best().map(|p| self.observations.all()[p].run);
+        let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(|run| run.started());
+        let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
+        let Self { domain, settings, observations, pending, seen, .. } = self;
+        let problem = Problem { domain, settings, observations, pending, seen, ends: false };
+        let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;
+        Some((run, model))
     }
 
     /// The trust region; `None` until there is a model.

@@ -12,5 +12,6 @@ mod shortcut;
 mod state;
 mod stopping;
 mod support;
+mod switches;
 mod targets;
 mod telling;

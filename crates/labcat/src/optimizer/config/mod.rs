@@ -6,7 +6,7 @@ mod value;
 pub use table::{Config, SWITCHES, Switch};
 pub use value::{Kind, Range};
 
-use crate::acquisition::maximise::{Bounds, Search};
+use crate::acquisition::maximise::Search;
 use crate::frame::AxisOrder;
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
@@ -45,11 +45,11 @@ impl Config {
         self.beta.unwrap_or((1.0 / d as f64).clamp(0.1, 1.0))
     }
 
-    /// Evaluations before the model starts: 2 d + 1 (`paper`) or d + 1 (`default`) unless given.
+    /// Evaluations before the model starts: 2 d + 1 (`paper`) or d + 1, at least four (`default`), unless given.
     pub fn initial_points_for(&self, d: usize) -> usize {
         self.initial_points.unwrap_or(match self.preset {
             Preset::Paper => 2 * d + 1,
-            Preset::Default => d + 1,
+            Preset::Default => (d + 1).max(4),
         })
     }
 
@@ -84,7 +84,6 @@ impl Config {
                 near: (self.near * candidates as f64).round() as usize,
                 nearest: self.nearest,
                 optimism: self.optimism,
-                bounds: if self.clip { Bounds::Clip } else { Bounds::Reject },
                 refinements: self.refine,
             },
             budget: self.budget.unwrap_or(usize::MAX),
