@@ -67,6 +67,7 @@ pub use acquisition::AcquisitionKind;
 pub use domain::{Domain, DomainError, Parameter, PointError, Scale};
 pub use error::Error;
 pub use gp::kernel::KernelKind;
+pub use gp::likelihood::Curvature;
 pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use observations::{Direction, Evaluation, Outcome, TrialId};

@@ -9,8 +9,10 @@ use std::ops::Range;
 const BLOCK: usize = 512;
 
 /// What stands for the second derivatives of the likelihood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Curvature {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
+pub enum Curvature {
     /// The Hessian itself: d products of n × n matrices.
     Exact,
     /// The average information of Gilmour, Thompson and Cullis (1995): −H and its expectation contain ½ tr(K⁻¹ K_i K⁻¹ K_j) with opposite

@@ -129,7 +129,7 @@ impl Optimizer {
         let mut observations = Observations::new(settings.switches.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
-            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
+            work: Workspace::new(&settings, d),
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
             settings,

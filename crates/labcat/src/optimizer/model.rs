@@ -1,12 +1,12 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
+use super::config::Settings;
 use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
 use super::shortcut::Shortcut;
 use crate::acquisition::maximise::Maximiser;
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
-use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
 use crate::quadratic::Quadratic;
@@ -56,8 +56,8 @@ pub(super) struct Workspace {
 
 impl Workspace {
     /// Room for everything that a step in `d` dimensions needs; for caches and samples beyond the usual it grows when they fill.
-    pub(super) fn new(members: usize, candidates: usize, d: usize) -> Self {
-        let n = members.min(1000) + 2;
+    pub(super) fn new(settings: &Settings, d: usize) -> Self {
+        let n = settings.region.keep.min(1000) + 2;
         let mut work = Self::default();
         work.y.reserve(n);
         work.linear.reserve(n);
@@ -65,10 +65,10 @@ impl Workspace {
         work.dropped.reserve(n);
         work.scratch.reserve(n.max(2 * d));
         work.axes.reserve(n, d);
-        work.length_scales.reserve(n, d, Curvature::Exact);
+        work.length_scales.reserve(n, d, settings.curvature);
         work.spare.reserve(n, d);
         work.trial.reserve(n, d);
-        work.maximiser.reserve(candidates.min(10_000), n, d);
+        work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
         work
     }
@@ -212,8 +212,8 @@ pub(super) fn fit_and_rescale(
             return Err(RestartCause::Factorisation);
         }
     };
-    let steps = (switches.newton_steps, Curvature::Exact);
-    let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, steps, &mut work.trial); // line 9
+    let how = (switches.newton_steps, problem.settings.curvature);
+    let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, how, &mut work.trial); // line 9
     let mut ell = std::mem::take(&mut work.ell);
     ell.clone_from(&work.length_scales.ell);
     run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&ell); // line 10 (eq:input_resc)

@@ -191,7 +191,7 @@ impl Loaded {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         }
         Ok(Optimizer {
-            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
+            work: Workspace::new(&settings, d),
             observations: Observations::restore(settings.switches.direction, &domain, self.evaluations),
             seen,
             domain,

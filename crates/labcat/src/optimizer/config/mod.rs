@@ -8,6 +8,7 @@ pub use value::{Kind, Range};
 
 use crate::acquisition::maximise::Search;
 use crate::frame::AxisOrder;
+use crate::gp::likelihood::Curvature;
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
 
@@ -77,6 +78,7 @@ impl Config {
         Ok(Settings {
             initial_points: self.initial_points_for(d),
             rotation: self.rotation.then_some(order),
+            curvature: self.curvature.unwrap_or(if d <= 2 { Curvature::Exact } else { Curvature::AverageInformation }),
             region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             search: Search {
                 beta,
@@ -106,6 +108,7 @@ pub(crate) struct Settings {
     pub(crate) initial_points: usize,
     /// `None`: the frame is never rotated.
     pub(crate) rotation: Option<AxisOrder>,
+    pub(crate) curvature: Curvature,
     pub(crate) region: TrustRegion,
     pub(crate) search: Search,
     pub(crate) budget: usize,

@@ -5,6 +5,7 @@ use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
 use super::{ConfigError, Preset};
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
+use crate::gp::likelihood::Curvature;
 use crate::observations::Direction;
 
 /// A switch: one row of the table.
@@ -142,6 +143,8 @@ switches! {
         nugget: f64 where from(0.0, 1.0), 1e-6, "standard deviation of the nugget, on normalised outputs";
         prior_sigma: Option<f64> where POSITIVE, Some(0.1), "standard deviation of the prior on ln length-scale (none: uniform)";
         newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
+        curvature: Option<Curvature>, Some(Curvature::Exact) => None,
+            "second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)";
         catch_up: usize where from(1.0, 1000.0), 8, "most length-scale steps for results that were told together";
     }
     "Trust region" {
