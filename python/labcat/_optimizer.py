@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -25,7 +26,7 @@ from ._space import (
     plain_names,
     space_of,
 )
-from ._values import STOPPING, Rng, as_value, check_names, seed_of, switch_texts
+from ._values import STOPPING, Rng, as_value, as_vector, check_names, seed_of, switch_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -187,6 +188,8 @@ class Optimizer:
         value: npt.ArrayLike | None = None,
         *,
         x: Point | None = None,
+        constraints: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
     ) -> int | None:
         """Tells the value of a trial, or of a point `x` that was never asked.
 
@@ -202,11 +205,12 @@ class Optimizer:
         >>> optimizer.best.value
         0.25
         """
-        number = as_value(value)
+        limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
+        number = math.nan if value is None and limits else as_value(value)
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._point(x, "x").tolist(), number)
-        self._core.tell(_id(trial), number)
+            return self._core.tell_point(self._point(x, "x").tolist(), number, limits, slopes)
+        self._core.tell(_id(trial), number, limits, slopes)
         return None
 
     def _point(self, x: Point, what: str) -> Vector:

@@ -136,3 +136,17 @@ def switch_text(name: str, value: object) -> str:
     if isinstance(value, str) and SWITCHES[name].type.startswith("Literal"):
         return value  # one of several words: "5" evaluations are a mistake
     raise InvalidError(f"switch {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
+
+
+def as_vector(numbers: object, what: str) -> list[float]:
+    """The numbers of an argument as a list; none for None."""
+    if numbers is None:
+        return []
+    try:
+        array = np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidError(f"{what}: {numbers!r}; allowed: a list of real numbers") from None
+    if array.ndim > 1:
+        raise InvalidError(f"{what} has shape {array.shape}; allowed: one dimension")
+    vector: list[float] = array.reshape(-1).tolist()
+    return vector

@@ -87,6 +87,12 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     }
 }
 
+/// What Python tells; a value that is NaN is none.
+fn outcome(value: f64, constraints: Vec<f64>, gradient: Vec<f64>) -> Outcome {
+    let value = if value.is_nan() && !constraints.is_empty() { Outcome::default() } else { value.into() };
+    value.with_constraints(constraints).with_gradient(gradient)
+}
+
 fn told(evaluation: &Evaluation) -> Told {
     let value = evaluation.outcome.value().unwrap_or(f64::NAN);
     (evaluation.id.0, evaluation.x.clone(), value, evaluation.run)
@@ -131,12 +137,21 @@ impl Core {
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 
-    fn tell(&self, py: Python<'_>, id: u64, value: f64) -> PyResult<()> {
-        self.tell_with(py, |o| o.tell(TrialId(id), value))
+    #[pyo3(signature = (id, value, constraints = Vec::new(), gradient = Vec::new()))]
+    fn tell(&self, py: Python<'_>, id: u64, value: f64, constraints: Vec<f64>, gradient: Vec<f64>) -> PyResult<()> {
+        self.tell_with(py, |o| o.tell(TrialId(id), outcome(value, constraints, gradient)))
     }
 
-    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, value: f64) -> PyResult<u64> {
-        self.tell_with(py, |o| o.tell_point(&x, value)).map(|id| id.0)
+    #[pyo3(signature = (x, value, constraints = Vec::new(), gradient = Vec::new()))]
+    fn tell_point(
+        &self,
+        py: Python<'_>,
+        x: Vec<f64>,
+        value: f64,
+        constraints: Vec<f64>,
+        gradient: Vec<f64>,
+    ) -> PyResult<u64> {
+        self.tell_with(py, |o| o.tell_point(&x, outcome(value, constraints, gradient))).map(|id| id.0)
     }
 
     #[pyo3(signature = (id, reason = ""))]
@@ -153,8 +168,14 @@ impl Core {
         self.tell_with(py, |o| o.cancel(TrialId(id)))
     }
 
-    fn revise(&self, py: Python<'_>, id: u64, value: f64) -> PyResult<()> {
-        self.tell_with(py, |o| o.revise(TrialId(id), value))
+    #[pyo3(signature = (id, value, constraints = Vec::new(), gradient = Vec::new()))]
+    fn revise(&self, py: Python<'_>, id: u64, value: f64, constraints: Vec<f64>, gradient: Vec<f64>) -> PyResult<()> {
+        self.tell_with(py, |o| o.revise(TrialId(id), outcome(value, constraints, gradient)))
+    }
+
+    /// The measured constraints of every evaluation, in the order told; empty where none were told.
+    fn measured(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
+        self.with(py, |o| o.evaluations().iter().map(|e| e.outcome.constraints().to_vec()).collect())
     }
 
     fn enqueue(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {

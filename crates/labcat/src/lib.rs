@@ -58,8 +58,10 @@ mod math;
 mod minimize;
 mod observations;
 mod optimizer;
+mod qp;
 mod quadratic;
 mod rng;
+mod sqp;
 mod trust_region;
 mod wide;
 

@@ -48,6 +48,18 @@ pub struct Outcome {
     /// Why there is no value, if anybody said.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     reason: Option<String>,
+    /// Measured constraints, finite: met where none is above 0.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    constraints: Vec<f64>,
+    /// Derivatives of the value by each parameter; NaN where one is not known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
+    gradient: Vec<f64>,
+}
+
+/// JSON has no NaN: what is not known is null.
+#[cfg(feature = "serde")]
+fn with_gaps<S: serde::Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(numbers.iter().map(|v| v.is_finite().then_some(*v)))
 }
 
 /// An outcome as it is written, now and by the first release (`"failed"`).
@@ -60,6 +72,10 @@ enum Told {
         value: Option<f64>,
         #[serde(default)]
         reason: Option<String>,
+        #[serde(default)]
+        constraints: Vec<f64>,
+        #[serde(default)]
+        gradient: Vec<Option<f64>>,
     },
     Word(Word),
 }
@@ -75,8 +91,12 @@ enum Word {
 impl From<Told> for Outcome {
     fn from(told: Told) -> Self {
         match told {
-            Told::Parts { value: Some(value), .. } => Self::from(value),
-            Told::Parts { reason, .. } => Self { value: None, reason },
+            Told::Parts { value, reason, constraints, gradient } => {
+                let gradient = gradient.into_iter().map(|g| g.unwrap_or(f64::NAN)).collect();
+                Self { reason, ..value.map_or_else(Self::default, Self::from) }
+                    .with_constraints(constraints)
+                    .with_gradient(gradient)
+            }
             Told::Word(Word::Failed) => Self::default(),
         }
     }
@@ -86,7 +106,7 @@ impl From<f64> for Outcome {
     /// A value that is not finite is a failure.
     fn from(value: f64) -> Self {
         if value.is_finite() {
-            Self { value: Some(value), reason: None }
+            Self { value: Some(value), ..Self::default() }
         } else {
             Self::failed(&format!("the value is {value}"))
         }
@@ -96,7 +116,53 @@ impl From<f64> for Outcome {
 impl Outcome {
     /// The evaluation failed, for a reason; an empty one is none.
     pub fn failed(reason: &str) -> Self {
-        Self { value: None, reason: (!reason.is_empty()).then(|| reason.to_owned()) }
+        Self { reason: (!reason.is_empty()).then(|| reason.to_owned()), ..Self::default() }
+    }
+
+    /// The same with measured constraints, met where none is above 0. A value may be missing where one is violated. A constraint that
+    /// is not finite is a failure of the whole evaluation.
+    ///
+    /// ```
+    /// let outcome = labcat::Outcome::from(2.5).with_constraints(vec![-1.0, 0.25]);
+    /// assert!(!outcome.is_feasible());
+    /// assert_eq!(outcome.violation(), 0.25);
+    /// ```
+    #[must_use]
+    pub fn with_constraints(mut self, constraints: Vec<f64>) -> Self {
+        match constraints.iter().position(|g| !g.is_finite()) {
+            Some(wrong) => Self::failed(&format!("constraint {wrong} is {}", constraints[wrong])),
+            None => {
+                self.constraints = constraints;
+                self
+            }
+        }
+    }
+
+    /// The same with the derivatives of the value by each parameter; one that is NaN or infinite is not known.
+    #[must_use]
+    pub fn with_gradient(mut self, gradient: Vec<f64>) -> Self {
+        self.gradient = if gradient.iter().any(|g| g.is_finite()) { gradient } else { Vec::new() };
+        self
+    }
+
+    /// The measured constraints; empty if none were told.
+    pub fn constraints(&self) -> &[f64] {
+        &self.constraints
+    }
+
+    /// The derivatives of the value, NaN where not known; empty if none were told.
+    pub fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
+    /// By how much the constraints are violated in all: the sum of those above 0.
+    pub fn violation(&self) -> f64 {
+        self.constraints.iter().map(|g| g.max(0.0)).sum()
+    }
+
+    /// Whether there is a value and no constraint is violated.
+    pub fn is_feasible(&self) -> bool {
+        self.value.is_some() && self.constraints.iter().all(|g| *g <= 0.0)
     }
 
     /// The value, unless the evaluation failed.
@@ -178,13 +244,34 @@ impl Observations {
         self.best = (0..self.evaluations.len()).fold(None, |best, p| if self.better(p, best) { Some(p) } else { best });
     }
 
+    /// The best value among the feasible evaluations, oriented so that smaller is better.
+    pub(crate) fn incumbent(&self) -> Option<f64> {
+        self.best.filter(|&p| self.is_feasible(p)).and_then(|p| self.value(p))
+    }
+
+    pub(crate) fn is_feasible(&self, position: usize) -> bool {
+        self.evaluations[position].outcome.is_feasible()
+    }
+
+    /// The measured constraints.
+    pub(crate) fn constraints(&self, position: usize) -> &[f64] {
+        self.evaluations[position].outcome.constraints()
+    }
+
     /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).
     fn better(&self, position: usize, other: Option<usize>) -> bool {
-        match (self.value(position), other.and_then(|o| self.value(o))) {
+        match (self.merit(position), other.and_then(|o| self.merit(o))) {
             (Some(new), Some(old)) => new < old,
             (new, None) => new.is_some(),
             (None, Some(_)) => false,
         }
+    }
+
+    /// What orders the evaluations: whether constraints are violated, then by how much or else the value; `None` for a failure.
+    fn merit(&self, position: usize) -> Option<(bool, f64)> {
+        let outcome = &self.evaluations[position].outcome;
+        let by = outcome.violation();
+        if by > 0.0 { Some((true, by)) } else { self.value(position).map(|value| (false, value)) }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -44,6 +44,26 @@ pub(crate) struct Quadratic {
     local: Vec<f64>,
 }
 
+/// c + gᵀx + ½ xᵀHx.
+#[derive(Clone, Debug)]
+pub(crate) struct Polynomial {
+    pub(crate) constant: f64,
+    pub(crate) slope: Vec<f64>,
+    pub(crate) hessian: Matrix,
+}
+
+impl Polynomial {
+    /// Its value and its gradient g + Hx.
+    pub(crate) fn at(&self, x: &[f64]) -> (f64, Vec<f64>) {
+        let mut gradient = self.slope.clone();
+        for (j, x) in x.iter().enumerate() {
+            linalg::axpy(&mut gradient, *x, self.hessian.col(j));
+        }
+        let both: f64 = self.slope.iter().zip(&gradient).zip(x).map(|((g, now), x)| x * (g + now)).sum();
+        (self.constant + 0.5 * both, gradient)
+    }
+}
+
 /// Changes of the set of free coordinates per dimension before a minimisation is left as it is: twice what visiting every bound takes.
 const ACTIVE_SETS: usize = 2;
 
@@ -61,16 +81,16 @@ impl Quadratic {
         }
     }
 
-    /// Fits to the first `n` rows of `x` and outputs `y` ≥ 0, the best of them 0. A fit has to be right where outputs are good, so
-    /// that each row weighs as much as y is small against `typical`. False if they do not determine it.
-    pub(crate) fn fit(&mut self, terms: Terms, x: &Matrix, y: &[f64], n: usize, typical: f64) -> bool {
+    /// Fits to the first `n` rows of `x` and outputs `y`. A fit has to be right where outputs are good, so that each row weighs as
+    /// much as its `rank` ≥ 0 (0 for the best) is small against `typical`. False if they do not determine it.
+    pub(crate) fn fit(&mut self, terms: Terms, x: &Matrix, y: &[f64], rank: &[f64], n: usize, typical: f64) -> bool {
         let (d, count) = (x.cols(), terms.count(x.cols()));
         if n < count {
             return false;
         }
         self.system.reshape(n, count + 1);
         for row in 0..n {
-            let weight = typical / (typical + y[row]);
+            let weight = typical / (typical + rank[row]);
             self.system[(row, 0)] = weight;
             for i in 0..d {
                 self.system[(row, 1 + i)] = weight * x[(row, i)];
@@ -88,6 +108,16 @@ impl Quadratic {
             self.hessian[(j, i)] += factor;
         }
         determined
+    }
+
+    /// The newest fit, on its own.
+    pub(crate) fn polynomial(&self) -> Polynomial {
+        let d = self.hessian.cols();
+        Polynomial {
+            constant: self.coefficients[0],
+            slope: self.coefficients[1..=d].to_vec(),
+            hessian: self.hessian.clone(),
+        }
     }
 
     /// q at row `row` of `x`.

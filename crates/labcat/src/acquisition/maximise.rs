@@ -100,9 +100,15 @@ impl Maximiser {
         self.score[index] = f64::NEG_INFINITY;
     }
 
+    /// The samples of the newest call: local coordinates and place in the box.
+    pub(crate) fn samples(&self) -> impl Iterator<Item = (Vec<f64>, &[f64])> {
+        let d = self.local.cols();
+        (0..self.local.rows()).map(move |c| ((0..d).map(|i| self.local[(c, i)]).collect(), self.place.col(c)))
+    }
+
     /// Samples of Ω_TR ∩ Ω, uniform but for the near ones. The trust region is first cut to what the bounds can reach along each
     /// axis, which changes nothing but the number of rejections.
-    fn sample(&mut self, frame: &Frame, search: &Search, rng: &mut Rng) {
+    pub(crate) fn sample(&mut self, frame: &Frame, search: &Search, rng: &mut Rng) {
         let (d, m, beta) = (frame.dim(), search.candidates, search.beta);
         self.local.reshape(m, d);
         self.place.reshape(d, m);

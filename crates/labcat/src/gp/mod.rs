@@ -220,6 +220,66 @@ impl Gp {
         self.prior.mean + linalg::dot(&b.scratch, &b.alpha)
     }
 
+    /// α = K⁻¹ r for other outputs at the same inputs, fantasies included.
+    pub(crate) fn weights_of(&self, mut residual: Vec<f64>) -> Vec<f64> {
+        linalg::solve_lower(&self.b.factor, &mut residual);
+        linalg::solve_lower_transposed(&self.b.factor, &mut residual);
+        residual
+    }
+
+    /// The output of an observation.
+    pub(crate) fn output(&self, row: usize) -> f64 {
+        self.prior.mean + self.b.residual[row]
+    }
+
+    /// α of the outputs themselves.
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.b.alpha
+    }
+
+    /// Σ αᵢ k(x, xᵢ) and its gradient for each of several α, which may be shorter than the inputs.
+    pub(crate) fn sums_at(&self, x: &[f64], alphas: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
+        let (b, prior) = (&self.b, &self.prior);
+        let mut s = vec![0.0; b.x.rows()];
+        b.x.squared_distances_to(|j| x[j], &mut s);
+        let mut k = s.clone();
+        prior.kernel.apply(&mut k);
+        let slopes: Vec<f64> =
+            s.iter().zip(&k).map(|(s, k)| 2.0 * prior.signal * prior.kernel.slopes_at(*s, *k).0).collect();
+        let sums = |alpha: &Vec<f64>| {
+            let value = prior.signal * alpha.iter().zip(&k).map(|(a, k)| a * k).sum::<f64>();
+            let mut gradient = vec![0.0; x.len()];
+            for (i, (alpha, slope)) in alpha.iter().zip(&slopes).enumerate() {
+                for ((g, x), x_i) in gradient.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
+                    *g += alpha * slope * (x - x_i);
+                }
+            }
+            (value, gradient)
+        };
+        alphas.iter().map(sums).collect()
+    }
+
+    /// The second derivatives of Σ αᵢ k(x, xᵢ): Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
+    pub(crate) fn hessian_at(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
+        let (b, prior, d) = (&self.b, &self.prior, x.len());
+        let mut s = vec![0.0; b.x.rows()];
+        b.x.squared_distances_to(|j| x[j], &mut s);
+        let mut k = s.clone();
+        prior.kernel.apply(&mut k);
+        let mut delta = vec![0.0; d];
+        for (i, alpha) in alpha.iter().enumerate() {
+            let (slope, bend) = prior.kernel.slopes_at(s[i], k[i]);
+            let scaled = weight * alpha * prior.signal;
+            for ((delta, x), x_i) in delta.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
+                *delta = x - x_i;
+            }
+            for j in 0..d {
+                linalg::axpy(out.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
+                out[(j, j)] += 2.0 * scaled * slope;
+            }
+        }
+    }
+
     /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
     pub(crate) fn predict(&self, points: &Matrix, k_star: &mut Matrix, mean: &mut Vec<f64>, std: &mut Vec<f64>) {
         linalg::squared_distances(points, &self.b.x, k_star);

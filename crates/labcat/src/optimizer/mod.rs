@@ -1,6 +1,8 @@
 //! Ask and tell: suggestions with ids, any number outstanding, told in any order.
 
 pub(crate) mod config;
+mod feasible;
+mod landscape;
 mod model;
 mod propose;
 pub(crate) mod report;
@@ -64,6 +66,22 @@ pub enum TellError {
     /// The point is not one of the domain.
     #[error(transparent)]
     Point(#[from] PointError),
+    /// The number of constraints differs from the switch `constraints`.
+    #[error("{got} constraints were told: this optimizer measures {expected} (the switch `constraints`)")]
+    Constraints {
+        /// Constraints told.
+        got: usize,
+        /// Constraints of the configuration.
+        expected: usize,
+    },
+    /// The number of derivatives differs from the number of parameters.
+    #[error("the gradient has {got} components: there are {expected} parameters (NaN for one that is not known)")]
+    Gradient {
+        /// Components told.
+        got: usize,
+        /// Parameters of the domain.
+        expected: usize,
+    },
 }
 
 /// A point asked and not yet told.
@@ -259,8 +277,9 @@ impl Optimizer {
     /// Records what came of a pending evaluation: a value (one that is not finite is a failure) or an [`Outcome`].
     pub fn tell(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
+        let outcome = self.checked(outcome.into())?;
         let Pending { id, x, run } = self.pending.remove(position);
-        self.record(Evaluation { id, x, outcome: outcome.into(), run });
+        self.record(Evaluation { id, x, outcome, run });
         Ok(())
     }
 
@@ -272,10 +291,11 @@ impl Optimizer {
     /// Records a point that was never asked (a warm start) and gives its id. A pending point is told by its id, not like this.
     pub fn tell_point(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<TrialId, TellError> {
         self.domain.check(x)?;
+        let outcome = self.checked(outcome.into())?;
         let id = TrialId(self.next_id);
         self.next_id += 1;
         self.seen.insert(x);
-        self.record(Evaluation { id, x: x.to_vec(), outcome: outcome.into(), run: self.run.number });
+        self.record(Evaluation { id, x: x.to_vec(), outcome, run: self.run.number });
         Ok(id)
     }
 
@@ -299,7 +319,7 @@ impl Optimizer {
             return Err(TellError::StillPending(id));
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
-        let outcome = outcome.into();
+        let outcome = self.checked(outcome.into())?;
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         if failed != fails_now && self.best_run.as_ref().is_some_and(|run| run.rests_on(position)) {
@@ -323,6 +343,19 @@ impl Optimizer {
             self.run.design.pop();
         }
         Ok(())
+    }
+
+    /// The outcome, if it has as many constraints and derivatives as it should. (A failure may have none.)
+    fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
+        let (constraints, dim) = (self.config().constraints, self.domain.dim());
+        let (told, derivatives) = (outcome.constraints().len(), outcome.gradient().len());
+        if told != constraints && !(told == 0 && outcome.is_failed()) {
+            return Err(TellError::Constraints { got: told, expected: constraints });
+        }
+        if derivatives != dim && derivatives != 0 {
+            return Err(TellError::Gradient { got: derivatives, expected: dim });
+        }
+        Ok(outcome)
     }
 
     fn pending_position(&self, id: TrialId) -> Result<usize, TellError> {
@@ -373,8 +406,7 @@ impl Optimizer {
 
     /// Why there are no more suggestions; `None` while there are.
     pub fn stop_reason(&self) -> Option<StopReason> {
-        let best = self.observations.best().and_then(|p| self.observations.value(p));
-        if let (Some(best), Some(target)) = (best, self.settings.target)
+        if let (Some(best), Some(target)) = (self.observations.incumbent(), self.settings.target)
             && best <= target
         {
             return Some(StopReason::Target);

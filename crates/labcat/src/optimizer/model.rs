@@ -1,6 +1,7 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
 use super::config::Settings;
+use super::feasible::{self, Limits};
 use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
@@ -25,6 +26,8 @@ pub(super) struct Model {
     pub(super) avoided: usize,
     /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
     pub(super) incumbent: f64,
+    /// The measured constraints in the same frame.
+    pub(super) limits: Limits,
 }
 
 /// A Gaussian process in the frame of its own most likely length-scales.
@@ -40,7 +43,7 @@ pub(super) struct Fit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     /// y′ of the members, and the same without the warp.
-    y: Vec<f64>,
+    pub(super) y: Vec<f64>,
     pub(super) linear: Vec<f64>,
     axes: PrincipalAxes,
     length_scales: LengthScales,
@@ -117,7 +120,12 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
     }
     let observations = problem.observations;
     let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
-    let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
+    let best = if problem.settings.switches.constraints > 0 {
+        feasible::best_member(problem, run)
+    } else {
+        run.now.members.iter().position(is_best)
+    };
+    let best = best.ok_or(RestartCause::OutputRange)?;
     let centre = observations.unit(run.now.members[best]);
     if problem.ends && is_narrow(problem, run, run.now.beta, centre) {
         return Err(RestartCause::TrustRegion);
@@ -128,7 +136,7 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
 /// Why a run whose members have these outputs has no more to give, if so.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
-    if !problem.ends {
+    if !problem.ends || feasible::is_astray(problem, run) {
         return None;
     }
     if switches.tolerance.is_some_and(|t| range <= t) {
@@ -139,8 +147,8 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) 
         return Some(RestartCause::OutputRange);
     }
     let observations = problem.observations;
-    let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
-    let behind = outputs.minimum() - overall;
+    let overall = observations.incumbent().unwrap_or(f64::INFINITY);
+    let behind = feasible::best_value(problem, run).unwrap_or(outputs.minimum()) - overall;
     switches.give_up.is_some_and(|most| switches.restarts && behind > most * range).then_some(RestartCause::Hopeless)
 }
 
@@ -191,7 +199,13 @@ pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Worksp
 
 fn find_axes(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) {
     let members = &run.now.members;
-    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.y.iter().copied());
+    let y = if problem.settings.switches.constraints > 0 {
+        feasible::ranks(problem, run, &work.y, &mut work.linear);
+        &work.linear
+    } else {
+        &work.y
+    };
+    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(y.iter().copied());
     work.axes.find(&run.now.frame, points, members.len());
 }
 
@@ -248,7 +262,8 @@ impl Model {
         let mut x = vec![0.0; if run.failed.is_empty() { 0 } else { problem.domain.dim() }];
         for &position in &run.failed[newest..] {
             run.now.frame.to_local(problem.observations.unit(position), &mut x);
-            if x.iter().all(|x| x.abs() <= run.now.beta) {
+            let measured = !problem.observations.constraints(position).is_empty(); // in the model already
+            if !measured && x.iter().all(|x| x.abs() <= run.now.beta) {
                 self.fit.gp.append_fantasy(&x, self.incumbent);
             }
         }

@@ -1,5 +1,7 @@
 //! The algorithm itself: [`Optimizer::propose`] and [`update_model`] are Algorithm 2 of the paper, one call per line.
 
+use super::feasible::{self, Limits};
+use super::landscape;
 use super::model::{self, Model, Workspace};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
@@ -19,6 +21,13 @@ pub(super) struct Problem<'a> {
     pub(super) seen: &'a Seen,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
+}
+
+impl Problem<'_> {
+    /// Whether there are limits besides the bounds.
+    pub(super) fn is_constrained(&self) -> bool {
+        self.settings.switches.constraints > 0
+    }
 }
 
 /// The next point, and where it comes from.
@@ -55,6 +64,7 @@ impl Optimizer {
             outdated => {
                 work.reclaim(outdated);
                 let mut new = update_model(problem, run, work)?; // lines 6–11
+                new.limits = feasible::fit(problem, run, &mut new);
                 new.avoid_failures(problem, run);
                 new
             }
@@ -91,7 +101,7 @@ pub(super) fn update_model(
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
-    Ok(Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0 })
+    Ok(Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, limits: Limits::default() })
 }
 
 /// The most promising candidate that was never suggested before.
@@ -112,6 +122,9 @@ fn maximise_acquisition(
     }
     let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
     let search = Search { beta, optimism: settings.search.optimism * daring, ..settings.search };
+    if problem.is_constrained() {
+        return landscape::search(problem, run, model, &search, work, rng);
+    }
     let acquisition = settings.switches.acquisition;
     let maximiser = &mut work.maximiser;
     maximiser.run(&model.fit.gp, &run.now.frame, model.incumbent, acquisition, &search, rng);

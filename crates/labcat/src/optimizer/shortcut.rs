@@ -1,5 +1,6 @@
 //! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum.
 
+use super::feasible;
 use super::model::Workspace;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
@@ -31,7 +32,7 @@ impl Promise {
             return false;
         };
         let gained = observations.value(shown).map_or(0.0, |value| self.from - value);
-        gained < KEPT * (self.from - self.to) && newest.saturating_sub(shown) <= problem.domain.dim()
+        (gained < KEPT * (self.from - self.to) || !observations.is_feasible(shown)) && newest.saturating_sub(shown) <= problem.domain.dim()
     }
 }
 
@@ -39,10 +40,10 @@ impl Promise {
 #[derive(Clone, Debug)]
 pub(super) struct Shortcut {
     /// In the box.
-    u: Vec<f64>,
+    pub(super) u: Vec<f64>,
     /// The best value so far and the value that the fit promises, smaller is better.
-    from: f64,
-    to: f64,
+    pub(super) from: f64,
+    pub(super) to: f64,
 }
 
 /// Finds out whether a linear or quadratic fit of the other members would have forecast the newest one far better than the model,
@@ -57,6 +58,9 @@ pub(super) fn find(
     let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
     let (newest, above) = gp.surprise().filter(|_| switches.quadratic && !broken)?;
+    if problem.is_constrained() {
+        return feasible::shortcut(problem, run, gp, outputs, work);
+    }
     let (n, range) = (gp.len(), outputs.range());
     let allowed = switches.quadratic_margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let y = &mut work.linear;
@@ -68,9 +72,9 @@ pub(super) fn find(
     let typical = work.scratch[n / 2];
     let (fit, x) = (&mut work.quadratic, gp.inputs());
     for terms in Terms::EACH {
-        if fit.fit(terms, x, y, n - 1, typical) {
+        if fit.fit(terms, x, y, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
-            if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
+            if error * range <= allowed && fit.fit(terms, x, y, y, n, typical) {
                 let lowest = fit.minimise(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
                 if error < switches.quadratic_margin * -lowest {
                     let (u, from) = (fit.minimiser.clone(), outputs.minimum());

@@ -118,6 +118,7 @@ const INF: f64 = f64::INFINITY;
 switches! {
     "Run" {
         direction: Direction, Direction::Minimize, "which way is better";
+        constraints: usize where from(0.0, 1000.0), 0, "how many constraints each evaluation measures, met where not above 0";
         seed: u64 where from(0.0, u64::MAX as f64), 0, "one seed, one stream of suggestions";
     }
     "Stopping" {

@@ -1,0 +1,244 @@
+//! Measured constraints: which member is best, how much each counts, the models of the constraints, and the shortcut of fits.
+
+use super::model::{Model, Workspace};
+use super::propose::Problem;
+use super::run::LocalRun;
+use super::shortcut::Shortcut;
+use crate::frame::{Frame, Outputs};
+use crate::gp::Gp;
+use crate::linalg::Matrix;
+use crate::math;
+use crate::qp::Halfspaces;
+use crate::quadratic::{Polynomial, Quadratic, Terms};
+use crate::sqp::{self, Look, Program};
+use std::cmp::Ordering;
+
+/// The measured constraints as Gaussian processes with the inputs, the kernel and the factor of the objective's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Limits {
+    /// α of each.
+    pub(super) alpha: Vec<Vec<f64>>,
+    /// Its prior mean.
+    pub(super) mean: Vec<f64>,
+    /// Whether the best member meets them all.
+    pub(super) met: bool,
+}
+
+/// The size of each constraint among the members: its median absolute value, or the largest where that is 0.
+fn sizes(problem: Problem<'_>, run: &LocalRun) -> Vec<f64> {
+    let size = |k: usize| {
+        let told = run.now.members.iter().filter_map(|&p| problem.observations.constraints(p).get(k));
+        let mut all: Vec<f64> = told.map(|g| g.abs()).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        let (median, largest) = (all.get(all.len() / 2), all.last());
+        [median, largest].into_iter().flatten().copied().find(|v| *v > 0.0).unwrap_or(1.0)
+    };
+    (0..problem.settings.switches.constraints).map(size).collect()
+}
+
+/// The total violation at an evaluation, each constraint in units of its size.
+fn violation(problem: Problem<'_>, position: usize, sizes: &[f64]) -> f64 {
+    problem.observations.constraints(position).iter().zip(sizes).map(|(g, s)| g.max(0.0) / s).sum()
+}
+
+/// The best member: the best of those that meet the constraints or, if none does, the least violated.
+pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun) -> Option<usize> {
+    let (observations, sizes) = (problem.observations, sizes(problem, run));
+    let merit = |p: usize| {
+        let by = violation(problem, p, &sizes);
+        (by, if by > 0.0 { None } else { observations.value(p) })
+    };
+    let all = run.now.members.iter().map(|&p| merit(p)).enumerate();
+    all.min_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(Ordering::Equal)).map(|(k, _)| k)
+}
+
+/// Whether measured constraints are met by no member yet: then the values say nothing of convergence.
+pub(super) fn is_astray(problem: Problem<'_>, run: &LocalRun) -> bool {
+    problem.settings.switches.constraints > 0 && !run.now.members.iter().any(|&p| problem.observations.is_feasible(p))
+}
+
+/// With measured constraints, the best value of a member that meets them.
+pub(super) fn best_value(problem: Problem<'_>, run: &LocalRun) -> Option<f64> {
+    let observations = problem.observations;
+    let met = run.now.members.iter().filter(|&&p| problem.settings.switches.constraints > 0 && observations.is_feasible(p));
+    met.filter_map(|&p| observations.value(p)).min_by(f64::total_cmp)
+}
+
+/// Outputs that rank the members for the principal axes, 0 to 1: y′ or, where it is larger, the violation.
+pub(super) fn ranks(problem: Problem<'_>, run: &LocalRun, y: &[f64], out: &mut Vec<f64>) {
+    let sizes = sizes(problem, run);
+    out.clear();
+    out.extend(run.now.members.iter().zip(y).map(|(&p, y)| {
+        let by = violation(problem, p, &sizes);
+        y.max(by / (1.0 + by))
+    }));
+}
+
+/// How far the largest of a constraint's absolute values may exceed their median before they are bent.
+const TAIL: f64 = 10.0;
+
+/// Fits the constraints to the members and to failed evaluations in the region that measured them: those enter the model of the
+/// objective at its own mean, where they change nothing but the variance.
+pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model) -> Limits {
+    let (observations, count) = (problem.observations, problem.settings.switches.constraints);
+    if count == 0 {
+        return Limits::default();
+    }
+    let gp = &mut model.fit.gp;
+    let mut rows = run.now.members.clone();
+    let mut x = vec![0.0; problem.domain.dim()];
+    for &p in run.failed.iter().filter(|&&p| !observations.constraints(p).is_empty()) {
+        run.now.frame.to_local(observations.unit(p), &mut x);
+        if x.iter().all(|x| x.abs() <= run.now.beta) {
+            gp.append_fantasy(&x, f64::NEG_INFINITY);
+            rows.push(p);
+        }
+    }
+    let best = best_member(problem, run);
+    let met = best.is_some_and(|b| observations.is_feasible(run.now.members[b]));
+    if let Some(best) = best {
+        model.incumbent = gp.output(best);
+    }
+    let mut limits = Limits { met, ..Limits::default() };
+    let spread = gp.prior().signal.sqrt();
+    for k in 0..count {
+        let mut g: Vec<f64> = rows.iter().filter_map(|&p| observations.constraints(p).get(k).copied()).collect();
+        bend(&mut g);
+        let n = g.len() as f64;
+        let mean = g.iter().sum::<f64>() / n;
+        let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
+        // In units in which the kernel of the objective fits: zero stays where it is.
+        let unit = if deviation > 0.0 { spread / deviation } else { spread / mean.abs().max(f64::MIN_POSITIVE) };
+        let alpha = gp.weights_of(g.iter().map(|g| unit * (g - mean)).collect());
+        limits.alpha.push(alpha);
+        limits.mean.push(unit * mean);
+    }
+    limits
+}
+
+/// Bends heavy tails of a constraint logarithmically around 0, where it stays linear: asinh(g / median).
+fn bend(g: &mut [f64]) {
+    let mut size: Vec<f64> = g.iter().map(|g| g.abs()).collect();
+    size.sort_unstable_by(f64::total_cmp);
+    let (Some(&largest), Some(&median)) = (size.last(), size.get(size.len() / 2)) else { return };
+    if largest > TAIL * median {
+        let median = median.max(1e-6 * largest);
+        for g in g {
+            let t = (*g / median).abs();
+            *g = math::log1p(t + t * t / (1.0 + (1.0 + t * t).sqrt())).copysign(*g);
+        }
+    }
+}
+
+/// Fits of the objective and of its constraints.
+struct Fits {
+    objective: Polynomial,
+    limits: Vec<Polynomial>,
+}
+
+impl Program for Fits {
+    fn look(&self, x: &[f64]) -> Look {
+        let (value, gradient) = self.objective.at(x);
+        Look { value, gradient, limits: self.limits.iter().map(|limit| limit.at(x)).collect() }
+    }
+
+    fn hessian(&self, _x: &[f64], multipliers: &[f64]) -> Matrix {
+        let mut h = self.objective.hessian.clone();
+        for (limit, m) in self.limits.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
+            for j in 0..h.cols() {
+                crate::linalg::axpy(h.col_mut(j), *m, limit.hessian.col(j));
+            }
+        }
+        h
+    }
+}
+
+/// A fit of outputs, and by how much the fit without the newest missed it.
+fn forecast(fit: &mut Quadratic, terms: Terms, x: &Matrix, y: &[f64], rank: &[f64], typical: f64) -> Option<(Polynomial, f64)> {
+    let n = y.len();
+    if !fit.fit(terms, x, y, rank, n - 1, typical) {
+        return None;
+    }
+    let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
+    fit.fit(terms, x, y, rank, n, typical).then(|| (fit.polynomial(), error))
+}
+
+/// As [`super::shortcut::find`], under constraints: where fits of the objective and of every constraint have forecast the newest
+/// member well, the least value of the one where the others are met.
+pub(super) fn shortcut(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Option<Shortcut> {
+    let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
+    let (n, range) = (gp.len(), outputs.range());
+    let best = best_member(problem, run)?;
+    let from = observations.value(members[best])?;
+    let met = observations.is_feasible(members[best]);
+    let sizes = sizes(problem, run);
+    let y: Vec<f64> = members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - from) / range).collect();
+    let rank: Vec<f64> =
+        y.iter().zip(members).map(|(y, &p)| y.abs() + violation(problem, p, &sizes)).collect();
+    let mut sorted = rank.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let typical = sorted[n / 2];
+    let x = gp.inputs();
+    let mut limits = Vec::new();
+    for k in 0..switches.constraints {
+        let told = members.iter().filter_map(|&p| observations.constraints(p).get(k));
+        let g: Vec<f64> = told.map(|g| g / sizes[k]).collect();
+        let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[best]).abs()));
+        let good = |(_, error): &(Polynomial, f64)| *error <= switches.quadratic_margin * spread;
+        let mut fits = Terms::EACH.into_iter().filter_map(|t| forecast(&mut work.quadratic, t, x, &g, &rank, typical));
+        let (mut polynomial, error) = fits.find(good)?;
+        // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
+        let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        polynomial.constant += 2.0 * error + 1e-14 * largest;
+        limits.push(polynomial);
+    }
+    let (newest, above) = gp.surprise()?;
+    let allowed = switches.quadratic_margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
+    let within = around(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
+    for terms in Terms::EACH {
+        let Some((objective, error)) = forecast(&mut work.quadratic, terms, x, &y, &rank, typical) else { continue };
+        if error * range > allowed {
+            continue;
+        }
+        let fits = Fits { objective, limits: limits.clone() };
+        let start: Vec<f64> = (0..x.cols()).map(|j| x[(best, j)]).collect();
+        let found = sqp::minimise(&fits, &within, &start, 1.0, 30);
+        let look = fits.look(&found);
+        let violated = look.limits.iter().any(|(g, _)| *g > 1e-9);
+        if !violated && (!met || error < switches.quadratic_margin * -look.value) {
+            let frame = &run.now.frame;
+            let u = (0..found.len()).map(|j| frame.to_box(&found, j).clamp(-1.0, 1.0)).collect();
+            return Some(Shortcut { u, from, to: from + look.value * range });
+        }
+    }
+    None
+}
+
+/// The smallest box around points, as constraints on local coordinates.
+fn around<'a>(frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> Halfspaces {
+    let d = frame.dim();
+    let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
+    for u in points {
+        for ((low, high), u) in bounds.iter_mut().zip(u) {
+            (*low, *high) = (low.min(*u), high.max(*u));
+        }
+    }
+    let mut within = Halfspaces::default();
+    in_box(frame, &bounds, &mut within);
+    within
+}
+
+/// Bounds of a box as constraints on local coordinates.
+pub(super) fn in_box(frame: &Frame, bounds: &[(f64, f64)], within: &mut Halfspaces) {
+    for (j, (low, high)) in bounds.iter().enumerate() {
+        let row: Vec<f64> = frame.scale().iter().enumerate().map(|(i, s)| frame.rotation()[(j, i)] * s).collect();
+        within.push(row.clone(), high - frame.centre()[j]);
+        within.push(row.into_iter().map(|v| -v).collect(), frame.centre()[j] - low);
+    }
+}

@@ -1,0 +1,145 @@
+//! The next point under constraints: expected improvement times the probability that the constraints are met, maximised over
+//! samples and over the constrained minima of the model.
+
+use super::feasible::{self, Limits};
+use super::model::{Model, Workspace};
+use super::propose::{Choice, Problem};
+use super::report::{Origin, RestartCause};
+use super::run::LocalRun;
+use crate::acquisition::AcquisitionKind;
+use crate::acquisition::maximise::Search;
+use crate::frame::Frame;
+use crate::gp::{Gp, PointPrediction};
+use crate::linalg::Matrix;
+use crate::math;
+use crate::qp::Halfspaces;
+use crate::rng::Rng;
+use crate::sqp::{self, Look, Program};
+
+/// Quadratic programs per descent.
+const ROUNDS: usize = 12;
+
+/// The models of one step.
+#[derive(Clone, Copy)]
+struct Landscape<'a> {
+    gp: &'a Gp,
+    limits: &'a Limits,
+    incumbent: f64,
+    optimism: f64,
+}
+
+/// A lower bound of the objective, κ standard deviations below its mean, where the constraints' means lie `caution` standard
+/// deviations below 0.
+struct Bound<'a> {
+    landscape: Landscape<'a>,
+    kappa: f64,
+    caution: f64,
+}
+
+impl Landscape<'_> {
+    fn at(&self, x: &[f64]) -> (PointPrediction, Vec<(f64, Vec<f64>)>) {
+        let mut at = PointPrediction::default();
+        self.gp.predict_with_gradient(x, &mut at);
+        let mut limits = self.gp.sums_at(x, &self.limits.alpha);
+        for ((g, _), mean) in limits.iter_mut().zip(&self.limits.mean) {
+            *g += mean;
+        }
+        (at, limits)
+    }
+
+    /// ln EI + Σ ln P(g ≤ 0), without the first part while no member meets the constraints; and the mean.
+    fn score(&self, x: &[f64]) -> (f64, f64) {
+        let (at, limits) = self.at(x);
+        let std = self.optimism * at.std;
+        let met: f64 = limits.iter().map(|(g, _)| log_normal_cdf(-g / at.std)).sum();
+        let gain = AcquisitionKind::LogExpectedImprovement.value(at.mean, std, self.incumbent);
+        (if self.limits.met { gain + met } else { met }, at.mean)
+    }
+}
+
+impl Program for Bound<'_> {
+    fn look(&self, x: &[f64]) -> Look {
+        let (at, mut limits) = self.landscape.at(x);
+        for (g, slope) in &mut limits {
+            *g += self.caution * at.std;
+            for (s, by) in slope.iter_mut().zip(&at.std_gradient) {
+                *s += self.caution * by;
+            }
+        }
+        let gradient = at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - self.kappa * s).collect();
+        Look { value: at.mean - self.kappa * at.std, gradient, limits }
+    }
+
+    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
+        let Landscape { gp, limits, .. } = self.landscape;
+        let mut h = Matrix::zeros(x.len(), x.len());
+        gp.hessian_at(x, gp.weights(), 1.0, &mut h);
+        for (alpha, m) in limits.alpha.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
+            gp.hessian_at(x, alpha, *m, &mut h);
+        }
+        h
+    }
+}
+
+/// ln Φ(z), for any z.
+fn log_normal_cdf(z: f64) -> f64 {
+    if z > -30.0 {
+        math::ln(math::normal_cdf(z))
+    } else {
+        -0.5 * z * z - math::ln(-z) - 0.5 * math::ln(2.0 * math::PI)
+    }
+}
+
+/// The most promising point that was never suggested before.
+pub(super) fn search(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    model: &Model,
+    search: &Search,
+    work: &mut Workspace,
+    rng: &mut Rng,
+) -> Result<Choice, RestartCause> {
+    let (frame, d) = (&run.now.frame, problem.domain.dim());
+    let landscape =
+        Landscape { gp: &model.fit.gp, limits: &model.limits, incumbent: model.incumbent, optimism: search.optimism };
+    work.maximiser.sample(frame, search, rng);
+    // Score, mean and place of each candidate.
+    let mut candidates: Vec<(f64, f64, Vec<f64>)> = Vec::new();
+    let mut best = (f64::NEG_INFINITY, vec![0.0; d]);
+    for (x, u) in work.maximiser.samples() {
+        let (score, mean) = landscape.score(&x);
+        candidates.push((score, mean, u.to_vec()));
+        if score > best.0 {
+            best = (score, x);
+        }
+    }
+    let mut within = Halfspaces::cube(d, search.beta);
+    feasible::in_box(frame, &vec![(-1.0, 1.0); d], &mut within);
+    let caution = std::env::var("LC_CAUTION").ok().and_then(|v| v.parse().ok()).unwrap_or(0.5);
+    for (kappa, start) in [(0.0, vec![0.0; d]), (search.optimism, vec![0.0; d]), (search.optimism, best.1)] {
+        let bound = Bound { landscape, kappa, caution };
+        let mut x = sqp::minimise(&bound, &within, &start, search.beta, ROUNDS);
+        let u = into_region(frame, search.beta, &mut x);
+        let (score, mean) = landscape.score(&x);
+        candidates.push((score, mean, u));
+    }
+    candidates.retain(|(score, _, _)| !score.is_nan());
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut x = vec![0.0; d];
+    for (acquisition, mean, u) in candidates {
+        problem.domain.to_user(&u, &mut x);
+        if !problem.seen.contains(&x) {
+            let predicted = problem.settings.switches.direction.orient(model.outputs.to_user(mean));
+            return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped: work.maximiser.clipped });
+        }
+    }
+    Err(RestartCause::NoNewPoint)
+}
+
+/// The place in the box of a point that rounding may have put outside the region or the box.
+fn into_region(frame: &Frame, beta: f64, x: &mut [f64]) -> Vec<f64> {
+    for x in x.iter_mut() {
+        *x = x.clamp(-beta, beta);
+    }
+    (0..x.len()).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect()
+}

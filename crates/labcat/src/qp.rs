@@ -1,0 +1,185 @@
+//! Small convex quadratic programs: minimise ½ xᵀHx + gᵀx subject to aᵢᵀx ≤ bᵢ, by the dual active-set method of Goldfarb and
+//! Idnani. Exact up to rounding, and it tells when nothing is feasible.
+
+use crate::linalg::{self, Matrix};
+
+/// A violation that counts, in the units of a constraint whose normal has length one, relative to the size of its terms.
+const ROUNDING: f64 = 1e-13;
+
+/// Changes of the active set per constraint and variable before a program is given up.
+const CHANGES: usize = 10;
+
+/// A point that solves a program, with the multipliers of its constraints.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Solved {
+    pub(crate) x: Vec<f64>,
+    /// One for each constraint; zero where it is not active.
+    pub(crate) multipliers: Vec<f64>,
+}
+
+/// The constraints aᵢᵀx ≤ bᵢ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Halfspaces {
+    /// aᵢ, one after the other.
+    normals: Vec<Vec<f64>>,
+    offsets: Vec<f64>,
+}
+
+impl Halfspaces {
+    pub(crate) fn push(&mut self, normal: Vec<f64>, offset: f64) {
+        self.normals.push(normal);
+        self.offsets.push(offset);
+    }
+
+    /// |xᵢ| ≤ `half`.
+    pub(crate) fn cube(d: usize, half: f64) -> Self {
+        let mut all = Self::default();
+        for i in 0..d {
+            for sign in [1.0, -1.0] {
+                let mut normal = vec![0.0; d];
+                normal[i] = sign;
+                all.push(normal, half);
+            }
+        }
+        all
+    }
+
+    /// The same constraints on steps from `x`.
+    pub(crate) fn moved(&self, x: &[f64]) -> Self {
+        let offsets = self.normals.iter().zip(&self.offsets).map(|(a, b)| b - linalg::dot(a, x)).collect();
+        Self { normals: self.normals.clone(), offsets }
+    }
+
+    /// The same constraints with one more variable that plays no part in them.
+    pub(crate) fn widened(mut self) -> Self {
+        for normal in &mut self.normals {
+            normal.push(0.0);
+        }
+        self
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+}
+
+/// Adds multiples of the identity, at least `floor`, to a symmetric matrix until it is positive definite; gives its factor.
+pub(crate) fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
+    let size = h.as_slice().iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+    let mut shift = (1e-12 * size).max(floor).max(f64::MIN_POSITIVE);
+    while shift.is_finite() {
+        let mut factor = h.clone();
+        for i in 0..h.cols() {
+            factor[(i, i)] += shift;
+        }
+        if linalg::cholesky(&mut factor).is_ok() {
+            return Some(factor);
+        }
+        shift = (10.0 * shift).max(1e-6 * size);
+    }
+    None
+}
+
+/// Solves H x = b with the factor of H.
+fn solve(factor: &Matrix, b: &mut [f64]) {
+    linalg::solve_lower(factor, b);
+    linalg::solve_lower_transposed(factor, b);
+}
+
+/// The solution for H = L Lᵀ, or `None` if no point meets all constraints (or rounding lets none be found).
+pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
+    let d = g.len();
+    let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
+    solve(factor, &mut x);
+    let lengths: Vec<f64> = within.normals.iter().map(|a| linalg::dot(a, a).sqrt()).collect();
+    let mut active: Vec<usize> = Vec::new();
+    let mut multipliers: Vec<f64> = Vec::new();
+    // H⁻¹ aᵢ of the active constraints.
+    let mut images: Vec<Vec<f64>> = Vec::new();
+    let mut changes = CHANGES * (within.len() + d) + 10;
+    loop {
+        let violation = |i: usize, x: &[f64]| linalg::dot(&within.normals[i], x) - within.offsets[i];
+        let mut worst: Option<(usize, f64)> = None;
+        for i in 0..within.len() {
+            if active.contains(&i) || lengths[i] == 0.0 {
+                continue;
+            }
+            let size: f64 =
+                within.offsets[i].abs() + within.normals[i].iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+            let by = violation(i, &x);
+            if !(by <= ROUNDING * size) && worst.is_none_or(|(_, w)| by / lengths[i] > w) {
+                worst = Some((i, by / lengths[i]));
+            }
+        }
+        let Some((entering, _)) = worst else { break };
+        let mut image = within.normals[entering].clone();
+        solve(factor, &mut image);
+        let mut own = 0.0;
+        loop {
+            changes = changes.checked_sub(1)?;
+            let by = violation(entering, &x);
+            // r = (NᵀH⁻¹N)⁻¹ NᵀH⁻¹ a: how the multipliers of the active constraints move; z = H⁻¹ (a − N r): how x moves.
+            let r = project(&active, &images, &within.normals[entering], within)?;
+            let mut z = image.clone();
+            for (r, image) in r.iter().zip(&images) {
+                linalg::axpy(&mut z, -r, image);
+            }
+            let bend = linalg::dot(&z, &within.normals[entering]);
+            let whole = linalg::dot(&image, &within.normals[entering]);
+            let full = if bend > 1e-12 * whole { by / bend } else { f64::INFINITY };
+            let ratios = r.iter().zip(&multipliers).enumerate().filter(|(_, (r, _))| **r > 0.0);
+            let blocking = ratios.map(|(k, (r, u))| (u / r, k)).min_by(|a, b| a.0.total_cmp(&b.0));
+            let length = full.min(blocking.map_or(f64::INFINITY, |b| b.0));
+            if !length.is_finite() {
+                return None;
+            }
+            if full.is_finite() {
+                linalg::axpy(&mut x, -length, &z);
+            }
+            for (u, r) in multipliers.iter_mut().zip(&r) {
+                *u = (*u - length * r).max(0.0);
+            }
+            own += length;
+            match blocking {
+                Some((at, k)) if at < full => {
+                    active.remove(k);
+                    multipliers.remove(k);
+                    images.remove(k);
+                }
+                _ => {
+                    active.push(entering);
+                    multipliers.push(own);
+                    images.push(image);
+                    break;
+                }
+            }
+        }
+    }
+    let mut all = vec![0.0; within.len()];
+    for (&i, u) in active.iter().zip(&multipliers) {
+        all[i] = *u;
+    }
+    x.iter().all(|x| x.is_finite()).then_some(Solved { x, multipliers: all })
+}
+
+/// (NᵀH⁻¹N)⁻¹ NᵀH⁻¹ a for the active normals N with their images H⁻¹N.
+fn project(active: &[usize], images: &[Vec<f64>], a: &[f64], within: &Halfspaces) -> Option<Vec<f64>> {
+    let q = active.len();
+    if q == 0 {
+        return Some(Vec::new());
+    }
+    let mut gram = Matrix::zeros(q, q);
+    for (row, &i) in active.iter().enumerate() {
+        for (col, image) in images.iter().enumerate() {
+            gram[(row, col)] = linalg::dot(&within.normals[i], image);
+        }
+    }
+    let mut r: Vec<f64> = images.iter().map(|image| linalg::dot(image, a)).collect();
+    linalg::cholesky(&mut gram).ok()?;
+    solve(&gram, &mut r);
+    Some(r)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

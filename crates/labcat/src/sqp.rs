@@ -1,0 +1,102 @@
+//! Sequential quadratic programming for cheap, smooth functions: the models of an objective and of its constraints.
+
+use crate::linalg::{self, Matrix};
+use crate::qp::{self, Halfspaces};
+
+/// What a program is worth at a point, and how that changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    pub(crate) value: f64,
+    pub(crate) gradient: Vec<f64>,
+    /// Each constraint, met where not above 0, with its gradient.
+    pub(crate) limits: Vec<(f64, Vec<f64>)>,
+}
+
+/// A smooth function to minimise where smooth constraints are met.
+pub(crate) trait Program {
+    fn look(&self, x: &[f64]) -> Look;
+
+    /// The second derivatives of the value plus `multipliers` times the constraints.
+    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix;
+}
+
+/// What a unit of violation costs in a program that cannot meet its constraints, in units of the value.
+const ELASTIC: f64 = 1e3;
+
+/// Lengths of a step that are tried, each a part of the one before.
+const BACKTRACKS: usize = 8;
+const SHORTER: f64 = 0.4;
+
+/// A local minimum over `within`, a convex set of size about `radius` that holds `start`: at most `rounds` quadratic programs. Where the
+/// constraints cannot be met they are violated as little as the programs can tell.
+pub(crate) fn minimise(
+    program: &impl Program,
+    within: &Halfspaces,
+    start: &[f64],
+    radius: f64,
+    rounds: usize,
+) -> Vec<f64> {
+    let mut x = start.to_vec();
+    let mut here = program.look(&x);
+    let mut multipliers = vec![0.0; here.limits.len()];
+    let mut price = 0.0_f64;
+    for _ in 0..rounds {
+        let h = program.hessian(&x, &multipliers);
+        let steepest = linalg::dot(&here.gradient, &here.gradient).sqrt();
+        let Some(step) = solve(&h, &here, within, &x, 1e-8 * steepest / radius) else { break };
+        let fixed = within.len();
+        multipliers.copy_from_slice(&step.multipliers[fixed..fixed + here.limits.len()]);
+        price = multipliers.iter().fold(price, |a, m| a.max(1.5 * m));
+        let cost = |l: &Look| l.value + price * l.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>();
+        let mut length = 1.0;
+        let mut moved = false;
+        for _ in 0..BACKTRACKS {
+            let trial: Vec<f64> = x.iter().zip(&step.x).map(|(x, p)| x + length * p).collect();
+            let there = program.look(&trial);
+            if cost(&there) < cost(&here) {
+                (x, here, moved) = (trial, there, true);
+                break;
+            }
+            length *= SHORTER;
+        }
+        let farthest = step.x.iter().take(x.len()).fold(0.0_f64, |a, p| a.max(p.abs()));
+        if !moved || farthest < 1e-12 * radius {
+            break;
+        }
+    }
+    x
+}
+
+/// The step of one quadratic program: with the constraints linearised or, where they contradict each other, at a price.
+fn solve(h: &Matrix, here: &Look, within: &Halfspaces, x: &[f64], floor: f64) -> Option<qp::Solved> {
+    let d = x.len();
+    let mut rows = within.moved(x);
+    for (g, slope) in &here.limits {
+        rows.push(slope.clone(), -g);
+    }
+    let factor = qp::factor_convex(h, floor)?;
+    qp::minimise(&factor, &here.gradient, &rows).or_else(|| {
+        // One more variable s ≥ 0: how far each constraint is let off.
+        let mut larger = Matrix::zeros(d + 1, d + 1);
+        for j in 0..d {
+            larger.col_mut(j)[..d].copy_from_slice(h.col(j));
+        }
+        larger[(d, d)] = 1e-3 * ELASTIC;
+        let mut gradient = here.gradient.clone();
+        gradient.push(ELASTIC);
+        let mut rows = within.moved(x).widened();
+        for (g, slope) in &here.limits {
+            let mut normal = slope.clone();
+            normal.push(-1.0);
+            rows.push(normal, -g);
+        }
+        let mut least = vec![0.0; d + 1];
+        least[d] = -1.0;
+        rows.push(least, 0.0);
+        qp::minimise(&qp::factor_convex(&larger, floor.max(1e-9))?, &gradient, &rows)
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
