@@ -28,14 +28,15 @@ const BACKTRACKS: usize = 8;
 const SHORTER: f64 = 0.4;
 
 /// A local minimum over `within`, a convex set of size about `radius` that holds `start`: at most `rounds` quadratic programs. Where the
-/// constraints cannot be met they are violated as little as the programs can tell.
+/// constraints cannot be met they are violated as little as the programs can tell. Gives the
+/// point and the multipliers of the constraints.
 pub(crate) fn minimise(
     program: &impl Program,
     within: &Halfspaces,
     start: &[f64],
     radius: f64,
     rounds: usize,
-) -> Vec<f64> {
+) -> (Vec<f64>, Vec<f64>) {
     let mut x = start.to_vec();
     let mut here = program.look(&x);
     let mut multipliers = vec![0.0; here.limits.len()];
@@ -64,7 +65,7 @@ pub(crate) fn minimise(
             break;
         }
     }
-    x
+    (x, multipliers)
 }
 
 /// The step of one quadratic program: with the constraints linearised or, where they contradict each other, at a price.

@@ -24,6 +24,15 @@ impl Outputs {
         self.minimum + half + half
     }
 
+    /// y → y′ (warped if the outputs are), for outputs no smaller than the smallest.
+    pub(crate) fn to_normalised(self, y: f64) -> f64 {
+        let height = if self.half_range > 0.0 { (0.5 * y - 0.5 * self.minimum) / self.half_range } else { 0.0 };
+        match self.bend {
+            None => height,
+            Some(q) => math::log1p(height.max(0.0) / q) / math::log1p(1.0 / q),
+        }
+    }
+
     /// y′ without the warp: the height above the smallest output, in ranges.
     pub(crate) fn height(self, y: f64) -> f64 {
         match self.bend {

@@ -227,11 +227,6 @@ impl Gp {
         residual
     }
 
-    /// The output of an observation.
-    pub(crate) fn output(&self, row: usize) -> f64 {
-        self.prior.mean + self.b.residual[row]
-    }
-
     /// α of the outputs themselves.
     pub(crate) fn weights(&self) -> &[f64] {
         &self.b.alpha

@@ -11,7 +11,6 @@ use crate::math;
 use crate::qp::Halfspaces;
 use crate::quadratic::{Polynomial, Quadratic, Terms};
 use crate::sqp::{self, Look, Program};
-use std::cmp::Ordering;
 
 /// The measured constraints as Gaussian processes with the inputs, the kernel and the factor of the objective's.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +19,10 @@ pub(super) struct Limits {
     pub(super) alpha: Vec<Vec<f64>>,
     /// Its prior mean.
     pub(super) mean: Vec<f64>,
-    /// Whether the best member meets them all.
-    pub(super) met: bool,
+    /// dg′/dg at 0.
+    pub(super) unit: Vec<f64>,
+    /// Where the model has its constrained minimum, in the frame.
+    pub(super) minimum: Vec<f64>,
 }
 
 /// The size of each constraint among the members: its median absolute value, or the largest where that is 0.
@@ -36,20 +37,39 @@ fn sizes(problem: Problem<'_>, run: &LocalRun) -> Vec<f64> {
     (0..problem.settings.switches.constraints).map(size).collect()
 }
 
-/// The total violation at an evaluation, each constraint in units of its size.
-fn violation(problem: Problem<'_>, position: usize, sizes: &[f64]) -> f64 {
-    problem.observations.constraints(position).iter().zip(sizes).map(|(g, s)| g.max(0.0) / s).sum()
+/// Orders the members: value plus the violation of each constraint times its price. A constraint costs at least as much as the
+/// values vary while it varies by its own size.
+#[derive(Clone, Debug)]
+pub(super) struct Merit {
+    prices: Vec<f64>,
 }
 
-/// The best member: the best of those that meet the constraints or, if none does, the least violated.
+impl Merit {
+    pub(super) fn of(problem: Problem<'_>, run: &LocalRun) -> Self {
+        let mut values: Vec<f64> = run.now.members.iter().filter_map(|&p| problem.observations.value(p)).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let spread = match (values.get(values.len() / 2), values.first()) {
+            (Some(median), Some(least)) if median > least => median - least,
+            _ => 1.0,
+        };
+        let known = |k: usize| run.now.prices.get(k).copied().unwrap_or(0.0);
+        let price = |(k, size): (usize, f64)| known(k).max(spread / size).min(f64::MAX);
+        Self { prices: sizes(problem, run).into_iter().enumerate().map(price).collect() }
+    }
+
+    /// Of an evaluation with a value.
+    fn at(&self, problem: Problem<'_>, position: usize) -> Option<f64> {
+        let constraints = problem.observations.constraints(position).iter().zip(&self.prices);
+        let cost: f64 = constraints.map(|(g, price)| price * g.max(0.0)).sum();
+        problem.observations.value(position).map(|value| (value + cost).min(f64::MAX))
+    }
+}
+
+/// The best member by merit.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun) -> Option<usize> {
-    let (observations, sizes) = (problem.observations, sizes(problem, run));
-    let merit = |p: usize| {
-        let by = violation(problem, p, &sizes);
-        (by, if by > 0.0 { None } else { observations.value(p) })
-    };
-    let all = run.now.members.iter().map(|&p| merit(p)).enumerate();
-    all.min_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(Ordering::Equal)).map(|(k, _)| k)
+    let merit = Merit::of(problem, run);
+    let all = run.now.members.iter().enumerate().filter_map(|(k, &p)| merit.at(problem, p).map(|m| (m, k)));
+    all.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
 }
 
 /// Whether measured constraints are met by no member yet: then the values say nothing of convergence.
@@ -57,21 +77,21 @@ pub(super) fn is_astray(problem: Problem<'_>, run: &LocalRun) -> bool {
     problem.settings.switches.constraints > 0 && !run.now.members.iter().any(|&p| problem.observations.is_feasible(p))
 }
 
-/// With measured constraints, the best value of a member that meets them.
+/// With measured constraints, the best merit of a member.
 pub(super) fn best_value(problem: Problem<'_>, run: &LocalRun) -> Option<f64> {
-    let observations = problem.observations;
-    let met = run.now.members.iter().filter(|&&p| problem.settings.switches.constraints > 0 && observations.is_feasible(p));
-    met.filter_map(|&p| observations.value(p)).min_by(f64::total_cmp)
+    if problem.settings.switches.constraints == 0 {
+        return None;
+    }
+    let merit = Merit::of(problem, run);
+    run.now.members.iter().filter_map(|&p| merit.at(problem, p)).min_by(f64::total_cmp)
 }
 
-/// Outputs that rank the members for the principal axes, 0 to 1: y′ or, where it is larger, the violation.
-pub(super) fn ranks(problem: Problem<'_>, run: &LocalRun, y: &[f64], out: &mut Vec<f64>) {
-    let sizes = sizes(problem, run);
+/// Outputs that rank the members for the principal axes, from 0 to 1: their merits, normalised as the values are.
+pub(super) fn ranks(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, out: &mut Vec<f64>) {
+    let merit = Merit::of(problem, run);
+    let normalised = |&p: &usize| merit.at(problem, p).map(|m| outputs.to_normalised(m).clamp(0.0, 1.0));
     out.clear();
-    out.extend(run.now.members.iter().zip(y).map(|(&p, y)| {
-        let by = violation(problem, p, &sizes);
-        y.max(by / (1.0 + by))
-    }));
+    out.extend(run.now.members.iter().filter_map(normalised));
 }
 
 /// How far the largest of a constraint's absolute values may exceed their median before they are bent.
@@ -94,16 +114,12 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model) -> Li
             rows.push(p);
         }
     }
-    let best = best_member(problem, run);
-    let met = best.is_some_and(|b| observations.is_feasible(run.now.members[b]));
-    if let Some(best) = best {
-        model.incumbent = gp.output(best);
-    }
-    let mut limits = Limits { met, ..Limits::default() };
+    model.incumbent = best_value(problem, run).map_or(0.0, |merit| model.outputs.to_normalised(merit));
+    let mut limits = Limits::default();
     let spread = gp.prior().signal.sqrt();
     for k in 0..count {
         let mut g: Vec<f64> = rows.iter().filter_map(|&p| observations.constraints(p).get(k).copied()).collect();
-        bend(&mut g);
+        let bent = bend(&mut g);
         let n = g.len() as f64;
         let mean = g.iter().sum::<f64>() / n;
         let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
@@ -112,21 +128,43 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model) -> Li
         let alpha = gp.weights_of(g.iter().map(|g| unit * (g - mean)).collect());
         limits.alpha.push(alpha);
         limits.mean.push(unit * mean);
+        limits.unit.push(unit * bent);
     }
     limits
 }
 
 /// Bends heavy tails of a constraint logarithmically around 0, where it stays linear: asinh(g / median).
-fn bend(g: &mut [f64]) {
+/// Gives its slope there.
+fn bend(g: &mut [f64]) -> f64 {
     let mut size: Vec<f64> = g.iter().map(|g| g.abs()).collect();
     size.sort_unstable_by(f64::total_cmp);
-    let (Some(&largest), Some(&median)) = (size.last(), size.get(size.len() / 2)) else { return };
+    let (Some(&largest), Some(&median)) = (size.last(), size.get(size.len() / 2)) else { return 1.0 };
     if largest > TAIL * median {
         let median = median.max(1e-6 * largest);
         for g in g {
             let t = (*g / median).abs();
             *g = math::log1p(t + t * t / (1.0 + (1.0 + t * t).sqrt())).copysign(*g);
         }
+        return 1.0 / median;
+    }
+    1.0
+}
+
+/// What the shortcut that was shown by an evaluation gained from the merit `from`.
+pub(super) fn gained(problem: Problem<'_>, run: &LocalRun, from: f64, shown: usize) -> f64 {
+    Merit::of(problem, run).at(problem, shown).map_or(0.0, |merit| from - merit)
+}
+
+/// What the memory of a price is multiplied by at each step, and how much larger than a multiplier it is.
+const FORGET: f64 = 0.8;
+const DEARER: f64 = 2.0;
+
+/// Raises the prices to the multipliers that the model has at its constrained minimum, and lets them fall slowly otherwise.
+pub(super) fn update_prices(run: &mut LocalRun, outputs: &Outputs, limits: &Limits, incumbent: f64, multipliers: &[f64]) {
+    run.now.prices.resize(multipliers.len(), 0.0);
+    let slope = outputs.slope(incumbent);
+    for ((price, m), unit) in run.now.prices.iter_mut().zip(multipliers).zip(&limits.unit) {
+        *price = (DEARER * m * unit * slope).max(FORGET * *price).min(f64::MAX);
     }
 }
 
@@ -175,12 +213,11 @@ pub(super) fn shortcut(
     let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
     let (n, range) = (gp.len(), outputs.range());
     let best = best_member(problem, run)?;
-    let from = observations.value(members[best])?;
-    let met = observations.is_feasible(members[best]);
+    let merit = Merit::of(problem, run);
+    let from = merit.at(problem, members[best])?;
     let sizes = sizes(problem, run);
     let y: Vec<f64> = members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - from) / range).collect();
-    let rank: Vec<f64> =
-        y.iter().zip(members).map(|(y, &p)| y.abs() + violation(problem, p, &sizes)).collect();
+    let rank: Vec<f64> = members.iter().filter_map(|&p| merit.at(problem, p)).map(|m| (m - from) / range).collect();
     let mut sorted = rank.clone();
     sorted.sort_unstable_by(f64::total_cmp);
     let typical = sorted[n / 2];
@@ -208,10 +245,10 @@ pub(super) fn shortcut(
         }
         let fits = Fits { objective, limits: limits.clone() };
         let start: Vec<f64> = (0..x.cols()).map(|j| x[(best, j)]).collect();
-        let found = sqp::minimise(&fits, &within, &start, 1.0, 30);
+        let (found, _) = sqp::minimise(&fits, &within, &start, 1.0, 30);
         let look = fits.look(&found);
         let violated = look.limits.iter().any(|(g, _)| *g > 1e-9);
-        if !violated && (!met || error < switches.quadratic_margin * -look.value) {
+        if !violated && error < switches.quadratic_margin * -look.value {
             let frame = &run.now.frame;
             let u = (0..found.len()).map(|j| frame.to_box(&found, j).clamp(-1.0, 1.0)).collect();
             return Some(Shortcut { u, from, to: from + look.value * range });

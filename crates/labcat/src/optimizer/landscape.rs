@@ -47,13 +47,13 @@ impl Landscape<'_> {
         (at, limits)
     }
 
-    /// ln EI + Σ ln P(g ≤ 0), without the first part while no member meets the constraints; and the mean.
+    /// ln EI over the best merit + Σ ln P(g ≤ 0); and the mean.
     fn score(&self, x: &[f64]) -> (f64, f64) {
         let (at, limits) = self.at(x);
         let std = self.optimism * at.std;
         let met: f64 = limits.iter().map(|(g, _)| log_normal_cdf(-g / at.std)).sum();
         let gain = AcquisitionKind::LogExpectedImprovement.value(at.mean, std, self.incumbent);
-        (if self.limits.met { gain + met } else { met }, at.mean)
+        (gain + met, at.mean)
     }
 }
 
@@ -90,6 +90,32 @@ fn log_normal_cdf(z: f64) -> f64 {
     }
 }
 
+/// Finds the constrained minimum of the model around the centre, for the prices of the constraints and as a candidate.
+pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
+    let landscape = Landscape { gp: &model.fit.gp, limits: &model.limits, incumbent: model.incumbent, optimism: 1.0 };
+    let within = region(&run.now.frame, run.now.beta);
+    let bound = Bound { landscape, kappa: 0.0, caution: caution(problem, run) };
+    let start = vec![0.0; problem.domain.dim()];
+    let (x, multipliers) = sqp::minimise(&bound, &within, &start, run.now.beta, ROUNDS);
+    feasible::update_prices(run, &model.outputs, &model.limits, model.incumbent, &multipliers);
+    model.limits.minimum = x;
+}
+
+/// The trust region within the box.
+fn region(frame: &Frame, beta: f64) -> Halfspaces {
+    let mut within = Halfspaces::cube(frame.dim(), beta);
+    feasible::in_box(frame, &vec![(-1.0, 1.0); frame.dim()], &mut within);
+    within
+}
+
+/// By how many standard deviations the constraints are to be met: more with each violation in a row.
+fn caution(problem: Problem<'_>, run: &LocalRun) -> f64 {
+    let set = |name: &str, or: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
+    let newest = run.now.members.iter().rev();
+    let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(6);
+    set("LC_CAUTION", 0.5) * set("LC_GROW", 2.0).powi(violated as i32)
+}
+
 /// The most promising point that was never suggested before.
 pub(super) fn search(
     problem: Problem<'_>,
@@ -113,15 +139,24 @@ pub(super) fn search(
             best = (score, x);
         }
     }
-    let mut within = Halfspaces::cube(d, search.beta);
-    feasible::in_box(frame, &vec![(-1.0, 1.0); d], &mut within);
-    let caution = std::env::var("LC_CAUTION").ok().and_then(|v| v.parse().ok()).unwrap_or(0.5);
-    for (kappa, start) in [(0.0, vec![0.0; d]), (search.optimism, vec![0.0; d]), (search.optimism, best.1)] {
+    let within = region(frame, search.beta);
+    let caution = caution(problem, run);
+    let mut descend = |kappa: f64, start: &[f64]| {
         let bound = Bound { landscape, kappa, caution };
-        let mut x = sqp::minimise(&bound, &within, &start, search.beta, ROUNDS);
+        let mut x = sqp::minimise(&bound, &within, start, search.beta, ROUNDS).0;
         let u = into_region(frame, search.beta, &mut x);
         let (score, mean) = landscape.score(&x);
         candidates.push((score, mean, u));
+    };
+    let mode = std::env::var("LC_MODE").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
+    let kap = std::env::var("LC_KAPPA").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
+    descend(kap, &model.limits.minimum);
+    descend(search.optimism, &vec![0.0; d]);
+    descend(search.optimism, &best.1);
+    let improved = feasible::best_member(problem, run).is_some_and(|b| b + 1 == run.now.members.len());
+    if mode == 1.0 || (mode == 2.0 && improved) || (mode == 3.0 && (improved || run.now.members.len() % 2 == 0)) {
+        let first = candidates.len() - 3;
+        candidates[first].0 += 1e6;
     }
     candidates.retain(|(score, _, _)| !score.is_nan());
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -189,18 +189,18 @@ pub(super) fn centre(problem: Problem<'_>, run: &mut LocalRun, position: usize) 
 }
 
 /// The frame along the weighted principal components. (eq:svd_mod, eq:input_rot)
-pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) {
+pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, outputs: &Outputs, work: &mut Workspace) {
     if let Some(order) = problem.settings.rotation {
-        find_axes(problem, run, work);
+        find_axes(problem, run, outputs, work);
         work.axes.arrange(order);
         run.now.frame = std::mem::take(&mut run.now.frame).rotated(&mut work.axes);
     }
 }
 
-fn find_axes(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) {
+fn find_axes(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) {
     let members = &run.now.members;
     let y = if problem.settings.switches.constraints > 0 {
-        feasible::ranks(problem, run, &work.y, &mut work.linear);
+        feasible::ranks(problem, run, outputs, &mut work.linear);
         &work.linear
     } else {
         &work.y
@@ -308,7 +308,7 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
     run.now.members.sort_unstable();
     let outputs = normalise_outputs(problem, run, work);
     if first && best_member(problem, run, &outputs).is_ok() {
-        find_axes(problem, run, work);
+        find_axes(problem, run, &outputs, work);
         work.axes.arrange(AxisOrder::Matched);
         let frame = std::mem::take(&mut run.now.frame).rotated(&mut work.axes);
         // Points spread evenly over [−β s, β s] have a root mean square of β s / √3.

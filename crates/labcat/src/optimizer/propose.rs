@@ -64,7 +64,6 @@ impl Optimizer {
             outdated => {
                 work.reclaim(outdated);
                 let mut new = update_model(problem, run, work)?; // lines 6–11
-                new.limits = feasible::fit(problem, run, &mut new);
                 new.avoid_failures(problem, run);
                 new
             }
@@ -95,13 +94,19 @@ pub(super) fn update_model(
     let mut fit = None;
     for _ in 0..passes {
         work.reclaim_fit(fit.take());
-        model::rotate(problem, run, work); // line 7: T_rot
+        model::rotate(problem, run, &outputs, work); // line 7: T_rot
         fit = Some(model::fit_and_rescale(problem, run, work)?); // lines 8–10: GP, ℓ*, T_resc
     }
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
-    Ok(Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, limits: Limits::default() })
+    let limits = Limits::default();
+    let mut model = Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, limits };
+    if problem.is_constrained() {
+        model.limits = feasible::fit(problem, run, &mut model);
+        landscape::settle(problem, run, &mut model);
+    }
+    Ok(model)
 }
 
 /// The most promising candidate that was never suggested before.

@@ -44,6 +44,9 @@ pub(super) struct Progress {
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) spread: f64,
+    /// What a unit of each measured constraint is worth in units of the objective: its multipliers in the models so far.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) prices: Vec<f64>,
 }
 
 impl Progress {
@@ -52,6 +55,7 @@ impl Progress {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
         (self.beta, self.spread) = (other.beta, other.spread);
+        self.prices.clone_from(&other.prices);
     }
 }
 
@@ -74,7 +78,7 @@ impl LocalRun {
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0 };
+        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0, prices: Vec::new() };
         Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
     }
 

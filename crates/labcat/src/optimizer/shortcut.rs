@@ -31,8 +31,12 @@ impl Promise {
         let (Some(shown), Some(&newest)) = (observations.position(self.id), run.now.members.last()) else {
             return false;
         };
-        let gained = observations.value(shown).map_or(0.0, |value| self.from - value);
-        (gained < KEPT * (self.from - self.to) || !observations.is_feasible(shown)) && newest.saturating_sub(shown) <= problem.domain.dim()
+        let gained = if problem.is_constrained() {
+            feasible::gained(problem, run, self.from, shown)
+        } else {
+            observations.value(shown).map_or(0.0, |value| self.from - value)
+        };
+        gained < KEPT * (self.from - self.to) && newest.saturating_sub(shown) <= problem.domain.dim()
     }
 }
 

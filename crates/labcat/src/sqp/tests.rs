@@ -32,7 +32,7 @@ fn square() -> Halfspaces {
 
 #[test]
 fn a_curved_boundary_is_met_to_rounding() {
-    let x = minimise(&Disc { line: -3.0 }, &square(), &[0.0, 0.0], 3.0, 30);
+    let (x, _) = minimise(&Disc { line: -3.0 }, &square(), &[0.0, 0.0], 3.0, 30);
     let look = Disc { line: -3.0 }.look(&x);
     assert!(look.limits[0].0.abs() < 1e-9, "{x:?}");
     // The gradients of the value and of the constraint are opposite.
@@ -42,7 +42,7 @@ fn a_curved_boundary_is_met_to_rounding() {
 
 #[test]
 fn constraints_that_contradict_each_other_are_violated_little() {
-    let x = minimise(&Disc { line: 1.5 }, &square(), &[0.0, 0.0], 3.0, 50);
+    let (x, _) = minimise(&Disc { line: 1.5 }, &square(), &[0.0, 0.0], 3.0, 50);
     let look = Disc { line: 1.5 }.look(&x);
     assert!((1.0..1.6).contains(&x[0]) && look.limits.iter().all(|(g, _)| *g < 1.3), "{x:?}");
 }
