@@ -253,6 +253,11 @@ impl Observations {
         self.evaluations[position].outcome.is_feasible()
     }
 
+    /// The derivatives of the oriented value by the parameters, NaN where not known; empty if none were told.
+    pub(crate) fn gradient(&self, position: usize) -> impl Iterator<Item = f64> {
+        self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
+    }
+
     /// The measured constraints.
     pub(crate) fn constraints(&self, position: usize) -> &[f64] {
         self.evaluations[position].outcome.constraints()

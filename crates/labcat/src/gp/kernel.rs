@@ -74,7 +74,15 @@ impl KernelKind {
         }
     }
 
-    /// (k′, k″) at s.
+    /// k(s).
+    pub(crate) fn at(self, s: f64) -> f64 {
+        match self {
+            Self::SquaredExponential => SquaredExponential::value(s),
+            Self::Matern52 => Matern52::value(s),
+        }
+    }
+
+    /// (k′, k″) from s and k(s).
     #[inline(always)]
     pub(crate) fn slopes_at(self, s: f64, k: f64) -> (f64, f64) {
         match self {

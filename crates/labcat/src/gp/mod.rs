@@ -1,5 +1,6 @@
 //! The local Gaussian process: fitted model, posterior, and the likelihood with its derivatives.
 
+pub(crate) mod joint;
 pub(crate) mod kernel;
 pub(crate) mod likelihood;
 
@@ -225,6 +226,11 @@ impl Gp {
         linalg::solve_lower(&self.b.factor, &mut residual);
         linalg::solve_lower_transposed(&self.b.factor, &mut residual);
         residual
+    }
+
+    /// The outputs of the observations.
+    pub(crate) fn outputs(&self) -> Vec<f64> {
+        self.b.residual.iter().map(|r| self.prior.mean + r).collect()
     }
 
     /// α of the outputs themselves.

@@ -140,7 +140,7 @@ fn bend(g: &mut [f64]) -> f64 {
     size.sort_unstable_by(f64::total_cmp);
     let (Some(&largest), Some(&median)) = (size.last(), size.get(size.len() / 2)) else { return 1.0 };
     if largest > TAIL * median {
-        let median = median.max(1e-6 * largest);
+        let median = median.max(std::env::var("LC_BEND").ok().and_then(|v| v.parse().ok()).unwrap_or(0.03) * largest);
         for g in g {
             let t = (*g / median).abs();
             *g = math::log1p(t + t * t / (1.0 + (1.0 + t * t).sqrt())).copysign(*g);

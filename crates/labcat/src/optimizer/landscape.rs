@@ -9,6 +9,7 @@ use super::run::LocalRun;
 use crate::acquisition::AcquisitionKind;
 use crate::acquisition::maximise::Search;
 use crate::frame::Frame;
+use crate::gp::joint::Joint;
 use crate::gp::{Gp, PointPrediction};
 use crate::linalg::Matrix;
 use crate::math;
@@ -23,6 +24,7 @@ const ROUNDS: usize = 12;
 #[derive(Clone, Copy)]
 struct Landscape<'a> {
     gp: &'a Gp,
+    joint: Option<&'a Joint>,
     limits: &'a Limits,
     incumbent: f64,
     optimism: f64,
@@ -36,10 +38,18 @@ struct Bound<'a> {
     caution: f64,
 }
 
-impl Landscape<'_> {
+impl<'a> Landscape<'a> {
+    fn of(model: &'a Model, optimism: f64) -> Self {
+        let Model { fit, joint, limits, incumbent, .. } = model;
+        Self { gp: &fit.gp, joint: joint.as_ref(), limits, incumbent: *incumbent, optimism }
+    }
+
     fn at(&self, x: &[f64]) -> (PointPrediction, Vec<(f64, Vec<f64>)>) {
         let mut at = PointPrediction::default();
-        self.gp.predict_with_gradient(x, &mut at);
+        match self.joint {
+            Some(joint) => joint.predict_with_gradient(x, &mut at),
+            None => self.gp.predict_with_gradient(x, &mut at),
+        }
         let mut limits = self.gp.sums_at(x, &self.limits.alpha);
         for ((g, _), mean) in limits.iter_mut().zip(&self.limits.mean) {
             *g += mean;
@@ -73,7 +83,10 @@ impl Program for Bound<'_> {
     fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
         let Landscape { gp, limits, .. } = self.landscape;
         let mut h = Matrix::zeros(x.len(), x.len());
-        gp.hessian_at(x, gp.weights(), 1.0, &mut h);
+        match self.landscape.joint {
+            Some(joint) => joint.add_hessian(x, &mut h),
+            None => gp.hessian_at(x, gp.weights(), 1.0, &mut h),
+        }
         for (alpha, m) in limits.alpha.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
             gp.hessian_at(x, alpha, *m, &mut h);
         }
@@ -92,7 +105,7 @@ fn log_normal_cdf(z: f64) -> f64 {
 
 /// Finds the constrained minimum of the model around the centre, for the prices of the constraints and as a candidate.
 pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
-    let landscape = Landscape { gp: &model.fit.gp, limits: &model.limits, incumbent: model.incumbent, optimism: 1.0 };
+    let landscape = Landscape::of(model, 1.0);
     let within = region(&run.now.frame, run.now.beta);
     let bound = Bound { landscape, kappa: 0.0, caution: caution(problem, run) };
     let start = vec![0.0; problem.domain.dim()];
@@ -126,8 +139,7 @@ pub(super) fn search(
     rng: &mut Rng,
 ) -> Result<Choice, RestartCause> {
     let (frame, d) = (&run.now.frame, problem.domain.dim());
-    let landscape =
-        Landscape { gp: &model.fit.gp, limits: &model.limits, incumbent: model.incumbent, optimism: search.optimism };
+    let landscape = Landscape::of(model, search.optimism);
     work.maximiser.sample(frame, search, rng);
     // Score, mean and place of each candidate.
     let mut candidates: Vec<(f64, f64, Vec<f64>)> = Vec::new();
@@ -141,6 +153,7 @@ pub(super) fn search(
     }
     let within = region(frame, search.beta);
     let caution = caution(problem, run);
+    let origin = vec![0.0; d];
     let mut descend = |kappa: f64, start: &[f64]| {
         let bound = Bound { landscape, kappa, caution };
         let mut x = sqp::minimise(&bound, &within, start, search.beta, ROUNDS).0;
@@ -150,10 +163,10 @@ pub(super) fn search(
     };
     let mode = std::env::var("LC_MODE").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
     let kap = std::env::var("LC_KAPPA").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-    descend(kap, &model.limits.minimum);
-    descend(search.optimism, &vec![0.0; d]);
+    descend(kap, if model.limits.minimum.is_empty() { &origin } else { &model.limits.minimum });
+    descend(search.optimism, &origin);
     descend(search.optimism, &best.1);
-    let improved = feasible::best_member(problem, run).is_some_and(|b| b + 1 == run.now.members.len());
+    let improved = problem.is_constrained() && feasible::best_member(problem, run).is_some_and(|b| b + 1 == run.now.members.len());
     if mode == 1.0 || (mode == 2.0 && improved) || (mode == 3.0 && (improved || run.now.members.len() % 2 == 0)) {
         let first = candidates.len() - 3;
         candidates[first].0 += 1e6;

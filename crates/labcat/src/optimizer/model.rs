@@ -8,6 +8,7 @@ use super::run::LocalRun;
 use super::shortcut::Shortcut;
 use crate::acquisition::maximise::Maximiser;
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
+use crate::gp::joint::{Joint, Slope};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
 use crate::quadratic::Quadratic;
@@ -28,6 +29,8 @@ pub(super) struct Model {
     pub(super) incumbent: f64,
     /// The measured constraints in the same frame.
     pub(super) limits: Limits,
+    /// The objective with the derivatives that were told, if any.
+    pub(super) joint: Option<Joint>,
 }
 
 /// A Gaussian process in the frame of its own most likely length-scales.
@@ -234,6 +237,38 @@ pub(super) fn fit_and_rescale(
     Ok(Fit { gp, ell, step })
 }
 
+/// Derivatives per dimension that enter the model, and the most in all.
+const SLOPES: usize = 20;
+const MOST_SLOPES: usize = 400;
+
+/// The model of the members with the derivatives told at those nearest to the centre, as many as fit in.
+pub(super) fn join_gradients(problem: Problem<'_>, run: &LocalRun, gp: &Gp, outputs: &Outputs) -> Option<Joint> {
+    let (observations, frame, d) = (problem.observations, &run.now.frame, problem.domain.dim());
+    let x = gp.inputs();
+    let told = |row: &usize| observations.gradient(run.now.members[*row]).next().is_some();
+    let mut rows: Vec<usize> = (0..gp.len()).filter(told).collect();
+    let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
+    rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
+    let y = gp.outputs();
+    let mut slopes = Vec::new();
+    for row in rows {
+        let u = observations.unit(run.now.members[row]);
+        let at: Vec<f64> = (0..d).map(|j| x[(row, j)]).collect();
+        let scale = outputs.slope(y[row]);
+        let mut new = Vec::new();
+        for (j, g) in observations.gradient(run.now.members[row]).enumerate().filter(|(_, g)| g.is_finite()) {
+            // A step along parameter j: its direction in the frame, and what it changes there.
+            let direction = (0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]).collect();
+            new.push(Slope { x: at.clone(), direction, value: g * problem.domain.stretch(j, u[j]) / scale });
+        }
+        if !slopes.is_empty() && slopes.len() + new.len() > (SLOPES * d).min(MOST_SLOPES) {
+            break;
+        }
+        slopes.extend(new);
+    }
+    if slopes.is_empty() { None } else { Joint::fit(*gp.prior(), x, &y, slopes) }
+}
+
 /// Forgets observations outside the trust region, and gives their number. (eq:input_discard)
 pub(super) fn discard(
     problem: Problem<'_>,
@@ -264,7 +299,7 @@ impl Model {
             run.now.frame.to_local(problem.observations.unit(position), &mut x);
             let measured = !problem.observations.constraints(position).is_empty(); // in the model already
             if !measured && x.iter().all(|x| x.abs() <= run.now.beta) {
-                self.fit.gp.append_fantasy(&x, self.incumbent);
+                self.imagine(&x, self.incumbent);
             }
         }
         self.avoided = self.fit.gp.fantasies();
@@ -272,8 +307,7 @@ impl Model {
 
     /// Points asked and not yet told enter the model at its own mean.
     pub(super) fn imagine_pending(&mut self, problem: Problem<'_>, run: &LocalRun) {
-        let gp = &mut self.fit.gp;
-        let new = &problem.pending[gp.fantasies() - self.avoided..];
+        let new = &problem.pending[self.fit.gp.fantasies() - self.avoided..];
         if new.is_empty() {
             return;
         }
@@ -282,8 +316,14 @@ impl Model {
         for pending in new {
             problem.domain.to_unit(&pending.x, &mut u);
             run.now.frame.to_local(&u, &mut x);
-            self.incumbent = self.incumbent.min(gp.append_fantasy(&x, f64::NEG_INFINITY));
+            self.incumbent = self.incumbent.min(self.imagine(&x, f64::NEG_INFINITY));
         }
+    }
+
+    /// Adds a fantasy, no smaller than `floor`, and gives its output.
+    fn imagine(&mut self, x: &[f64], floor: f64) -> f64 {
+        let output = self.fit.gp.append_fantasy(x, floor);
+        self.joint.as_mut().map_or(output, |joint| joint.append_fantasy(x, floor))
     }
 }
 

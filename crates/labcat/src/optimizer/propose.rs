@@ -100,8 +100,8 @@ pub(super) fn update_model(
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
-    let limits = Limits::default();
-    let mut model = Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, limits };
+    let (limits, joint) = (Limits::default(), model::join_gradients(problem, run, &fit.gp, &outputs));
+    let mut model = Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, limits, joint };
     if problem.is_constrained() {
         model.limits = feasible::fit(problem, run, &mut model);
         landscape::settle(problem, run, &mut model);
@@ -127,7 +127,7 @@ fn maximise_acquisition(
     }
     let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
     let search = Search { beta, optimism: settings.search.optimism * daring, ..settings.search };
-    if problem.is_constrained() {
+    if problem.is_constrained() || model.joint.is_some() {
         return landscape::search(problem, run, model, &search, work, rng);
     }
     let acquisition = settings.switches.acquisition;

@@ -1,0 +1,70 @@
+use super::*;
+use crate::gp::kernel::KernelKind;
+
+fn prior(kernel: KernelKind) -> Prior {
+    Prior { kernel, mean: 0.5, signal: 1.0, nugget: 1e-10 }
+}
+
+/// f = x² + 3xy and its gradient.
+fn f(x: &[f64]) -> (f64, [f64; 2]) {
+    (x[0] * x[0] + 3.0 * x[0] * x[1], [2.0 * x[0] + 3.0 * x[1], 3.0 * x[0]])
+}
+
+fn model(kernel: KernelKind) -> Joint {
+    let points = [[0.1, 0.2], [-0.3, 0.4], [0.5, -0.1]];
+    let mut x = Matrix::zeros(3, 2);
+    let mut slopes = Vec::new();
+    for (row, p) in points.iter().enumerate() {
+        (x[(row, 0)], x[(row, 1)]) = (p[0], p[1]);
+        let (_, g) = f(p);
+        slopes.push(Slope { x: p.to_vec(), direction: vec![2.0, 0.0], value: 2.0 * g[0] });
+        slopes.push(Slope { x: p.to_vec(), direction: vec![1.0, 1.0], value: g[0] + g[1] });
+    }
+    let y: Vec<f64> = points.iter().map(|p| f(p).0).collect();
+    Joint::fit(prior(kernel), &x, &y, slopes).unwrap()
+}
+
+#[test]
+fn values_and_slopes_are_reproduced_and_gradients_match_differences() {
+    for kernel in [KernelKind::SquaredExponential, KernelKind::Matern52] {
+        let joint = model(kernel);
+        let mut at = PointPrediction::default();
+        joint.predict_with_gradient(&[-0.3, 0.4], &mut at);
+        let (value, gradient) = f(&[-0.3, 0.4]);
+        assert!((at.mean - value).abs() < 1e-6 && at.std < 1e-3, "{} {}", at.mean, at.std);
+        for (found, known) in at.mean_gradient.iter().zip(gradient) {
+            assert!((found - known).abs() < 1e-5, "{found} {known}");
+        }
+        let x = [0.2, -0.4];
+        joint.predict_with_gradient(&x, &mut at);
+        let mut h = Matrix::zeros(2, 2);
+        joint.add_hessian(&x, &mut h);
+        for j in 0..2 {
+            let moved = |by: f64| {
+                let (mut there, mut x) = (PointPrediction::default(), x);
+                x[j] += by;
+                joint.predict_with_gradient(&x, &mut there);
+                there
+            };
+            let (up, down) = (moved(1e-5), moved(-1e-5));
+            assert!(((up.mean - down.mean) / 2e-5 - at.mean_gradient[j]).abs() < 1e-6);
+            assert!(((up.std - down.std) / 2e-5 - at.std_gradient[j]).abs() < 1e-5);
+            assert!(((up.mean_gradient[0] - down.mean_gradient[0]) / 2e-5 - h[(0, j)]).abs() < 1e-4);
+        }
+    }
+}
+
+#[test]
+fn a_fantasy_takes_the_variance_away_and_leaves_the_mean() {
+    let mut joint = model(KernelKind::SquaredExponential);
+    let (mut before, mut after) = (PointPrediction::default(), PointPrediction::default());
+    joint.predict_with_gradient(&[1.0, 1.0], &mut before);
+    let imagined = joint.append_fantasy(&[1.0, 1.0], f64::NEG_INFINITY);
+    joint.predict_with_gradient(&[1.0, 1.0], &mut after);
+    assert!((imagined - before.mean).abs() < 1e-12 && (after.mean - before.mean).abs() < 1e-9);
+    assert!(after.std < 0.1 * before.std);
+    let floor = before.mean + 1.0;
+    joint.append_fantasy(&[1.5, 1.0], floor);
+    joint.predict_with_gradient(&[1.5, 1.0], &mut after);
+    assert!(after.mean > before.mean + 0.5);
+}
