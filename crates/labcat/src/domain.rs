@@ -103,6 +103,9 @@ pub enum PointError {
         /// The parameter's upper bound.
         high: f64,
     },
+    /// The point violates a known constraint.
+    #[error("the point violates a known constraint")]
+    Violates,
 }
 
 /// A checked box of named parameters: the set Ω of (eq:black_box_problem).

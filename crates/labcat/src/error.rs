@@ -1,6 +1,7 @@
 //! The umbrella over the errors of each operation.
 
 use crate::domain::{DomainError, PointError};
+use crate::known::KnownError;
 use crate::optimizer::config::ConfigError;
 use crate::optimizer::{AskError, TellError};
 
@@ -15,6 +16,8 @@ pub enum Error {
     Config(#[from] ConfigError),
     /// The point is not one of the domain.
     Point(#[from] PointError),
+    /// The known constraints make no sense.
+    Known(#[from] KnownError),
     /// There is no suggestion.
     Ask(#[from] AskError),
     /// A result was not taken.

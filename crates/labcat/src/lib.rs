@@ -52,6 +52,7 @@ mod gp;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals;
+mod known;
 mod length_scale;
 mod linalg;
 mod math;
@@ -70,6 +71,7 @@ pub use domain::{Domain, DomainError, Parameter, PointError, Scale};
 pub use error::Error;
 pub use gp::kernel::KernelKind;
 pub use gp::likelihood::Curvature;
+pub use known::{Function, Known, KnownError};
 pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use observations::{Direction, Evaluation, Outcome, TrialId};

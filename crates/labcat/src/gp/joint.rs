@@ -117,13 +117,13 @@ impl Joint {
 
     /// ∂/∂x of the covariance with a row, as multiples of x − x_row and of the row's direction.
     fn slope_weights(&self, row: &Row, x: &[f64]) -> (f64, f64) {
-        let (s, delta) = apart(x, &row.x);
+        let (s, along) = apart(x, &row.x, row.direction.as_deref());
         let k = self.prior.kernel.at(s);
         let (first, second) = self.prior.kernel.slopes_at(s, k);
         let signal = self.prior.signal;
         match &row.direction {
             None => (2.0 * signal * first, 0.0),
-            Some(v) => (-4.0 * signal * second * linalg::dot(&delta, v), -2.0 * signal * first),
+            Some(_) => (-4.0 * signal * second * along, -2.0 * signal * first),
         }
     }
 
@@ -162,23 +162,28 @@ impl Joint {
     }
 }
 
-/// |a − b|² and a − b.
-fn apart(a: &[f64], b: &[f64]) -> (f64, Vec<f64>) {
-    let delta: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-    (linalg::dot(&delta, &delta), delta)
+/// |a − b|² and (a − b)·v.
+fn apart(a: &[f64], b: &[f64], v: Option<&[f64]>) -> (f64, f64) {
+    let (mut s, mut along) = (0.0, 0.0);
+    for (j, (a, b)) in a.iter().zip(b).enumerate() {
+        let delta = a - b;
+        s += delta * delta;
+        along += v.map_or(0.0, |v| delta * v[j]);
+    }
+    (s, along)
 }
 
 fn covariance(prior: &Prior, a: &Row, b: &Row) -> f64 {
-    let (s, delta) = apart(&a.x, &b.x);
+    let (s, along) = apart(&a.x, &b.x, b.direction.as_deref());
     let k = prior.kernel.at(s);
     let (first, second) = prior.kernel.slopes_at(s, k);
     prior.signal
         * match (&a.direction, &b.direction) {
             (None, None) => k,
-            (None, Some(v)) => -2.0 * first * linalg::dot(&delta, v),
-            (Some(u), None) => 2.0 * first * linalg::dot(&delta, u),
+            (None, Some(_)) => -2.0 * first * along,
+            (Some(u), None) => 2.0 * first * apart(&a.x, &b.x, Some(u)).1,
             (Some(u), Some(v)) => {
-                -4.0 * second * linalg::dot(&delta, u) * linalg::dot(&delta, v) - 2.0 * first * linalg::dot(u, v)
+                -4.0 * second * apart(&a.x, &b.x, Some(u)).1 * along - 2.0 * first * linalg::dot(u, v)
             }
         }
 }

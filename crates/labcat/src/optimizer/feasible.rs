@@ -6,7 +6,7 @@ use super::run::LocalRun;
 use super::shortcut::Shortcut;
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::qp::Halfspaces;
 use crate::quadratic::{Polynomial, Quadratic, Terms};
@@ -97,6 +97,9 @@ pub(super) fn ranks(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, out
 /// How far the largest of a constraint's absolute values may exceed their median before they are bent.
 const TAIL: f64 = 10.0;
 
+/// The strongest bend, as a part of the largest: sharper ones make a step of every constraint once points lie on its boundary.
+const LEAST_BEND: f64 = 0.3;
+
 /// Fits the constraints to the members and to failed evaluations in the region that measured them: those enter the model of the
 /// objective at its own mean, where they change nothing but the variance.
 pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model) -> Limits {
@@ -140,7 +143,7 @@ fn bend(g: &mut [f64]) -> f64 {
     size.sort_unstable_by(f64::total_cmp);
     let (Some(&largest), Some(&median)) = (size.last(), size.get(size.len() / 2)) else { return 1.0 };
     if largest > TAIL * median {
-        let median = median.max(std::env::var("LC_BEND").ok().and_then(|v| v.parse().ok()).unwrap_or(0.03) * largest);
+        let median = median.max(LEAST_BEND * largest);
         for g in g {
             let t = (*g / median).abs();
             *g = math::log1p(t + t * t / (1.0 + (1.0 + t * t).sqrt())).copysign(*g);
@@ -184,7 +187,7 @@ impl Program for Fits {
         let mut h = self.objective.hessian.clone();
         for (limit, m) in self.limits.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
             for j in 0..h.cols() {
-                crate::linalg::axpy(h.col_mut(j), *m, limit.hessian.col(j));
+                linalg::axpy(h.col_mut(j), *m, limit.hessian.col(j));
             }
         }
         h
@@ -235,6 +238,10 @@ pub(super) fn shortcut(
         polynomial.constant += 2.0 * error + 1e-14 * largest;
         limits.push(polynomial);
     }
+    // What is known, to first order around the centre.
+    for (constant, slope) in known_limits(problem, &run.now.frame, &vec![0.0; x.cols()]) {
+        limits.push(Polynomial { constant, slope, hessian: Matrix::zeros(x.cols(), x.cols()) });
+    }
     let (newest, above) = gp.surprise()?;
     let allowed = switches.quadratic_margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let within = around(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
@@ -250,11 +257,33 @@ pub(super) fn shortcut(
         let violated = look.limits.iter().any(|(g, _)| *g > 1e-9);
         if !violated && error < switches.quadratic_margin * -look.value {
             let frame = &run.now.frame;
-            let u = (0..found.len()).map(|j| frame.to_box(&found, j).clamp(-1.0, 1.0)).collect();
+            let mut u: Vec<f64> = (0..found.len()).map(|j| frame.to_box(&found, j).clamp(-1.0, 1.0)).collect();
+            if !problem.known.is_empty() {
+                let allowed = problem.known.pull(problem.domain, &u, frame.centre())?;
+                problem.domain.to_unit(&allowed, &mut u);
+            }
             return Some(Shortcut { u, from, to: from + look.value * range });
         }
     }
     None
+}
+
+/// The known constraints at a point of the frame with their slopes there, in units in which a slope has length one.
+pub(super) fn known_limits(problem: Problem<'_>, frame: &Frame, x: &[f64]) -> Vec<(f64, Vec<f64>)> {
+    if problem.known.is_empty() {
+        return Vec::new();
+    }
+    let d = frame.dim();
+    let u: Vec<f64> = (0..d).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect();
+    let axis = |i: usize| (0..d).map(|j| frame.rotation()[(j, i)] * frame.scale()[i]).collect();
+    let mut rows = problem.known.known.looks(problem.domain, &u, &axis);
+    rows.retain(|(_, slope)| linalg::dot(slope, slope) > 0.0);
+    for (g, slope) in &mut rows {
+        let length = linalg::dot(slope, slope).sqrt();
+        *g /= length;
+        slope.iter_mut().for_each(|s| *s /= length);
+    }
+    rows
 }
 
 /// The smallest box around points, as constraints on local coordinates.

@@ -34,6 +34,8 @@ struct Landscape<'a> {
 /// deviations below 0.
 struct Bound<'a> {
     landscape: Landscape<'a>,
+    problem: Problem<'a>,
+    frame: &'a Frame,
     kappa: f64,
     caution: f64,
 }
@@ -76,6 +78,7 @@ impl Program for Bound<'_> {
                 *s += self.caution * by;
             }
         }
+        limits.extend(feasible::known_limits(self.problem, self.frame, x));
         let gradient = at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - self.kappa * s).collect();
         Look { value: at.mean - self.kappa * at.std, gradient, limits }
     }
@@ -107,10 +110,11 @@ fn log_normal_cdf(z: f64) -> f64 {
 pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
     let landscape = Landscape::of(model, 1.0);
     let within = region(&run.now.frame, run.now.beta);
-    let bound = Bound { landscape, kappa: 0.0, caution: caution(problem, run) };
+    let bound = Bound { landscape, problem, frame: &run.now.frame, kappa: 0.0, caution: caution(problem, run) };
     let start = vec![0.0; problem.domain.dim()];
     let (x, multipliers) = sqp::minimise(&bound, &within, &start, run.now.beta, ROUNDS);
-    feasible::update_prices(run, &model.outputs, &model.limits, model.incumbent, &multipliers);
+    let measured = model.limits.alpha.len();
+    feasible::update_prices(run, &model.outputs, &model.limits, model.incumbent, &multipliers[..measured]);
     model.limits.minimum = x;
 }
 
@@ -121,12 +125,13 @@ fn region(frame: &Frame, beta: f64) -> Halfspaces {
     within
 }
 
-/// By how many standard deviations the constraints are to be met: more with each violation in a row.
+/// By how many standard deviations the constraints are to be met: twice as many with each violation in a row.
 fn caution(problem: Problem<'_>, run: &LocalRun) -> f64 {
-    let set = |name: &str, or: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
+    const LEAST: f64 = 0.1;
+    const DOUBLINGS: usize = 6;
     let newest = run.now.members.iter().rev();
-    let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(6);
-    set("LC_CAUTION", 0.5) * set("LC_GROW", 2.0).powi(violated as i32)
+    let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(DOUBLINGS);
+    LEAST * 2.0_f64.powi(violated as i32)
 }
 
 /// The most promising point that was never suggested before.
@@ -144,40 +149,59 @@ pub(super) fn search(
     // Score, mean and place of each candidate.
     let mut candidates: Vec<(f64, f64, Vec<f64>)> = Vec::new();
     let mut best = (f64::NEG_INFINITY, vec![0.0; d]);
+    // A candidate that is not allowed is pulled towards the centre.
+    let allowed = |x: Vec<f64>, u: Vec<f64>| {
+        if problem.known.is_empty() {
+            return Some((x, u));
+        }
+        let user = problem.known.pull(problem.domain, &u, frame.centre())?;
+        let mut u = vec![0.0; d];
+        problem.domain.to_unit(&user, &mut u);
+        Some((local(frame, &u), u))
+    };
     for (x, u) in work.maximiser.samples() {
+        let Some((x, u)) = allowed(x, u.to_vec()) else { continue };
         let (score, mean) = landscape.score(&x);
-        candidates.push((score, mean, u.to_vec()));
+        candidates.push((score, mean, u));
         if score > best.0 {
             best = (score, x);
         }
     }
+    let sampled = candidates.len();
     let within = region(frame, search.beta);
     let caution = caution(problem, run);
     let origin = vec![0.0; d];
     let mut descend = |kappa: f64, start: &[f64]| {
-        let bound = Bound { landscape, kappa, caution };
+        let bound = Bound { landscape, problem, frame, kappa, caution };
         let mut x = sqp::minimise(&bound, &within, start, search.beta, ROUNDS).0;
         let u = into_region(frame, search.beta, &mut x);
-        let (score, mean) = landscape.score(&x);
-        candidates.push((score, mean, u));
+        if let Some((x, u)) = allowed(x, u) {
+            let (score, mean) = landscape.score(&x);
+            candidates.push((score, mean, u));
+        }
     };
-    let mode = std::env::var("LC_MODE").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-    let kap = std::env::var("LC_KAPPA").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-    descend(kap, if model.limits.minimum.is_empty() { &origin } else { &model.limits.minimum });
+    descend(0.0, if model.limits.minimum.is_empty() { &origin } else { &model.limits.minimum });
     descend(search.optimism, &origin);
     descend(search.optimism, &best.1);
-    let improved = problem.is_constrained() && feasible::best_member(problem, run).is_some_and(|b| b + 1 == run.now.members.len());
-    if mode == 1.0 || (mode == 2.0 && improved) || (mode == 3.0 && (improved || run.now.members.len() % 2 == 0)) {
-        let first = candidates.len() - 3;
-        candidates[first].0 += 1e6;
+    // While it finds better points the constrained minimum of the model is followed, whatever might be found elsewhere.
+    let improved = problem.is_constrained() && feasible::best_member(problem, run) == run.now.members.len().checked_sub(1);
+    if let Some(minimum) = candidates.get_mut(sampled).filter(|_| improved) {
+        minimum.0 = f64::INFINITY;
     }
     candidates.retain(|(score, _, _)| !score.is_nan());
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut x = vec![0.0; d];
     for (acquisition, mean, u) in candidates {
         problem.domain.to_user(&u, &mut x);
+        if !(problem.known.is_empty() || problem.known.known.admits(problem.domain, &mut x)) {
+            // Rounding on the way through the box: the allowed point nearest to it.
+            let Some(nearest) = problem.known.pull(problem.domain, &u, frame.centre()) else { continue };
+            x = nearest;
+        }
         if !problem.seen.contains(&x) {
             let predicted = problem.settings.switches.direction.orient(model.outputs.to_user(mean));
+            // Reports are written as JSON, which has no infinity.
+            let acquisition = if acquisition.is_finite() { acquisition } else { landscape.score(&local(frame, &u)).0 };
             return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped: work.maximiser.clipped });
         }
     }
@@ -190,4 +214,10 @@ fn into_region(frame: &Frame, beta: f64, x: &mut [f64]) -> Vec<f64> {
         *x = x.clamp(-beta, beta);
     }
     (0..x.len()).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect()
+}
+
+fn local(frame: &Frame, u: &[f64]) -> Vec<f64> {
+    let mut x = vec![0.0; u.len()];
+    frame.to_local(u, &mut x);
+    x
 }

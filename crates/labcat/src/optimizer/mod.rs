@@ -18,6 +18,7 @@ pub use view::{Prediction, Region};
 use crate::design;
 use crate::domain::{Domain, PointError};
 use crate::error::Error;
+use crate::known::{Known, KnownError};
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Settings};
@@ -93,6 +94,25 @@ struct Pending {
     run: usize,
 }
 
+/// Known constraints, and a place in the box that meets them.
+#[derive(Clone, Debug, Default)]
+struct Limited {
+    known: Known,
+    inside: Vec<f64>,
+}
+
+impl Limited {
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The point nearest to `u` on the way to `centre` (if that is allowed, else to the place known to be) that meets the constraints,
+    /// in user units.
+    fn pull(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
+        self.known.pull(domain, u, centre).or_else(|| self.known.pull(domain, u, &self.inside))
+    }
+}
+
 /// The optimizer: a state machine of `ask` and `tell`.
 ///
 /// ```
@@ -114,6 +134,8 @@ struct Pending {
 pub struct Optimizer {
     domain: Domain,
     settings: Settings,
+    /// Constraints that no suggestion violates. Not part of the saved state.
+    known: Limited,
     rng: Rng,
     observations: Observations,
     /// In the order asked.
@@ -151,6 +173,7 @@ impl Optimizer {
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
             settings,
+            known: Limited::default(),
             rng,
             observations,
             pending: Vec::new(),
@@ -164,6 +187,24 @@ impl Optimizer {
             model: None,
             report: None,
         })
+    }
+
+    /// An optimizer whose suggestions meet known constraints.
+    pub fn with_constraints(domain: Domain, config: Config, known: Known) -> Result<Self, Error> {
+        let mut optimizer = Self::new(domain, config)?;
+        optimizer.constrain(known)?;
+        Ok(optimizer)
+    }
+
+    /// From now on, suggestions meet these constraints. They are not saved with the state (a function cannot be): give them again to
+    /// an optimizer that continues from one.
+    pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
+        let known = known.check(&self.domain)?;
+        let inside = known.sample(&self.domain, &mut Rng::new(self.config().seed))?;
+        self.queue.retain(|x| known.allows(x));
+        self.known = Limited { known, inside };
+        self.drop_model();
+        Ok(())
     }
 
     /// The next point to evaluate.
@@ -235,6 +276,13 @@ impl Optimizer {
                 }
             };
             self.domain.to_user(&u, &mut x);
+            let allowed = self.known.is_empty() || self.known.known.admits(&self.domain, &mut x);
+            if !allowed {
+                // Another one that does; the place that is known to do so if none is found.
+                let other = self.known.known.sample(&self.domain, &mut self.rng);
+                self.domain.to_user(&other.unwrap_or_else(|_| self.known.inside.clone()), &mut x);
+                self.known.known.repair(&mut x);
+            }
             if !self.seen.contains(&x) {
                 break;
             }
@@ -337,6 +385,9 @@ impl Optimizer {
     /// Has this point suggested before any other: the user's own guess.
     pub fn enqueue(&mut self, x: &[f64]) -> Result<(), PointError> {
         self.domain.check(x)?;
+        if !self.known.known.allows(x) {
+            return Err(PointError::Violates);
+        }
         self.queue.push_back(x.to_vec());
         // It takes the place of a design point that was not suggested yet.
         if self.run.number == 0 {

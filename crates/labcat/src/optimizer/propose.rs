@@ -5,7 +5,7 @@ use super::landscape;
 use super::model::{self, Model, Workspace};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
-use super::{Optimizer, Pending, config::Settings, seen::Seen, shortcut};
+use super::{Limited, Optimizer, Pending, config::Settings, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
 use crate::observations::{Observations, TrialId};
@@ -16,6 +16,7 @@ use crate::rng::Rng;
 pub(super) struct Problem<'a> {
     pub(super) domain: &'a Domain,
     pub(super) settings: &'a Settings,
+    pub(super) known: &'a Limited,
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
@@ -26,7 +27,7 @@ pub(super) struct Problem<'a> {
 impl Problem<'_> {
     /// Whether there are limits besides the bounds.
     pub(super) fn is_constrained(&self) -> bool {
-        self.settings.switches.constraints > 0
+        self.settings.switches.constraints > 0 || !self.known.is_empty()
     }
 }
 
@@ -54,8 +55,8 @@ impl Choice {
 impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
-        let Self { domain, settings, observations, pending, seen, run, model, work, rng, next_id, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen, ends: true };
+        let Self { domain, settings, known, observations, pending, seen, run, model, work, rng, next_id, .. } = self;
+        let problem = Problem { domain, settings, known, observations, pending, seen, ends: true };
         let mut current = match model.take() {
             Some(current) if run.fresh == 0 => match model::why_over(problem, run, &current.outputs) {
                 None => current,

@@ -94,6 +94,9 @@ pub(super) fn find(
 pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
     let mut x = vec![0.0; shortcut.u.len()];
     problem.domain.to_user(&shortcut.u, &mut x);
+    if !(problem.known.is_empty() || problem.known.known.admits(problem.domain, &mut x)) {
+        return None;
+    }
     if !problem.pending.is_empty() || problem.seen.contains(&x) {
         return None;
     }

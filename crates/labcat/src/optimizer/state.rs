@@ -5,7 +5,7 @@ use super::model::Workspace;
 use super::report::Restart;
 use super::run::LocalRun;
 use super::seen::Seen;
-use super::{Optimizer, Pending};
+use super::{Limited, Optimizer, Pending};
 use crate::domain::{Domain, Parameter};
 use crate::observations::{Evaluation, Observations};
 use crate::rng::Rng;
@@ -196,6 +196,7 @@ impl Loaded {
             seen,
             domain,
             settings,
+            known: Limited::default(),
             rng: self.rng,
             pending: self.pending,
             cancelled: self.cancelled,

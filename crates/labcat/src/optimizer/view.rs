@@ -115,8 +115,8 @@ impl Optimizer {
         let of_best = self.observations.best().map(|p| self.observations.all()[p].run);
         let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(|run| run.started());
         let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
-        let Self { domain, settings, observations, pending, seen, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen, ends: false };
+        let Self { domain, settings, known, observations, pending, seen, .. } = self;
+        let problem = Problem { domain, settings, known, observations, pending, seen, ends: false };
         let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;
         Some((run, model))
     }

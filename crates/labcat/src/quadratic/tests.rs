@@ -51,7 +51,7 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
             let n = terms.count(D) + 3;
             let (mut points, x, y) = observe(&mut rng, &frame, n, bowl);
             let mut quadratic = Quadratic::default();
-            assert!(quadratic.fit(terms, &x, &y, n - 1, 0.5));
+            assert!(quadratic.fit(terms, &x, &y, &y, n - 1, 0.5));
             assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
             points.extend([vec![-0.5; D], vec![0.5; D]]); // so that what was seen is all around the bottom
             let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
@@ -72,9 +72,9 @@ fn a_bowl_turned_against_the_frame_needs_the_products() {
     let n = 2 * Terms::All.count(D);
     let (points, x, y) = observe(&mut rng, &frame, n, bowl);
     let mut quadratic = Quadratic::default();
-    assert!(quadratic.fit(Terms::Squares, &x, &y, n - 1, 0.5));
+    assert!(quadratic.fit(Terms::Squares, &x, &y, &y, n - 1, 0.5));
     assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() > 1e-3, "squares do not suffice");
-    assert!(quadratic.fit(Terms::All, &x, &y, n - 1, 0.5));
+    assert!(quadratic.fit(Terms::All, &x, &y, &y, n - 1, 0.5));
     assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-8);
     quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
     for found in &quadratic.minimiser {
@@ -89,8 +89,8 @@ fn a_slope_is_followed_to_the_corner_of_what_was_seen() {
     let slope = |u: &[f64], _: &[f64]| u[0] - 2.0 * u[1] + 0.5 * u[2] - u[3];
     let (points, x, y) = observe(&mut rng, &frame, D + 2, slope);
     let mut quadratic = Quadratic::default();
-    assert!(!quadratic.fit(Terms::Squares, &x, &y, D + 2, 0.5), "too few for the squares");
-    assert!(quadratic.fit(Terms::Linear, &x, &y, D + 2, 0.5));
+    assert!(!quadratic.fit(Terms::Squares, &x, &y, &y, D + 2, 0.5), "too few for the squares");
+    assert!(quadratic.fit(Terms::Linear, &x, &y, &y, D + 2, 0.5));
     quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
     let side = |j: usize, sign: f64| points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min) * sign;
     let corner = [side(0, 1.0), side(1, -1.0), side(2, 1.0), side(3, -1.0)];
@@ -105,7 +105,7 @@ fn a_hill_sends_to_the_border_and_dependent_points_are_refused() {
     let n = 2 * Terms::Squares.count(D);
     let (points, x, y) = observe(&mut rng, &frame, n, hill);
     let mut quadratic = Quadratic::default();
-    assert!(quadratic.fit(Terms::Squares, &x, &y, n, 0.5));
+    assert!(quadratic.fit(Terms::Squares, &x, &y, &y, n, 0.5));
     let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
     assert!(lowest.is_finite());
     for j in 0..D {
@@ -116,8 +116,8 @@ fn a_hill_sends_to_the_border_and_dependent_points_are_refused() {
     for row in 0..n {
         x[(row, 1)] = x[(row, 0)];
     }
-    assert!(!quadratic.fit(Terms::Linear, &x, &y, n, 0.5));
-    assert!(!quadratic.fit(Terms::Linear, &x, &vec![0.0; n], n, 0.0), "all equal");
+    assert!(!quadratic.fit(Terms::Linear, &x, &y, &y, n, 0.5));
+    assert!(!quadratic.fit(Terms::Linear, &x, &vec![0.0; n], &vec![0.0; n], n, 0.0), "all equal");
 }
 
 /// The solution of a small system by elimination with pivoting.
@@ -183,7 +183,7 @@ fn a_steep_bowl_is_followed_to_its_minimum_within_what_was_seen() {
         let n = 2 * Terms::All.count(D);
         let (points, x, y) = observe(&mut rng, &frame, n, |u, _| value(&h, &bottom, u));
         let mut quadratic = Quadratic::default();
-        assert!(quadratic.fit(Terms::All, &x, &y, n, 0.5));
+        assert!(quadratic.fit(Terms::All, &x, &y, &y, n, 0.5));
         quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
         let end = |j: usize, sign: f64| sign * points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min);
         let low: Vec<f64> = (0..D).map(|j| end(j, 1.0)).collect();

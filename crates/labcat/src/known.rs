@@ -1,0 +1,316 @@
+//! Constraints that are known before an evaluation: linear ones, and any cheap function of the parameters. No suggestion violates them.
+
+use crate::domain::Domain;
+use crate::linalg::{self, Matrix};
+use crate::qp::{self, Halfspaces};
+use crate::rng::Rng;
+use std::fmt;
+use std::sync::Arc;
+
+/// A cheap function of a point in user units, met where not above 0 (and nowhere where it is NaN).
+pub type Function = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
+
+/// Constraints on the parameters that are checked before an evaluation.
+///
+/// ```
+/// use labcat::{Config, Domain, Known, Optimizer};
+///
+/// let known = Known::default()
+///     .at_most(vec![1.0, 1.0], 1.0) // x + y ≤ 1
+///     .met(|x| x[0] * x[0] + x[1] * x[1] - 4.0); // within a disc
+/// let domain = Domain::new(&[(-2.0, 2.0), (-2.0, 2.0)])?;
+/// let mut optimizer = Optimizer::with_constraints(domain, Config::default(), known)?;
+/// let x = optimizer.ask()?.x;
+/// assert!(x[0] + x[1] <= 1.0);
+/// # Ok::<(), labcat::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Known {
+    /// a·x ≤ b.
+    linear: Vec<(Vec<f64>, f64)>,
+    /// a·x = b.
+    equal: Vec<(Vec<f64>, f64)>,
+    functions: Vec<Function>,
+    /// The equations solved for as many parameters: each with the others' factors and the constant.
+    dependent: Vec<(usize, Vec<f64>, f64)>,
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { linear, equal, functions, .. } = self;
+        f.debug_struct("Known").field("linear", linear).field("equal", equal).field("functions", &functions.len()).finish()
+    }
+}
+
+/// What is wrong with known constraints.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum KnownError {
+    /// A linear constraint has the wrong number of factors.
+    #[error("a linear constraint has {got} factors: there are {expected} parameters")]
+    WrongLength {
+        /// Factors given.
+        got: usize,
+        /// Parameters of the domain.
+        expected: usize,
+    },
+    /// A factor or a bound is NaN, or a factor infinite.
+    #[error("a linear constraint has a factor or bound that is not a finite number")]
+    NotFinite,
+    /// The linear constraints and bounds contradict each other.
+    #[error("no point within the bounds meets the linear constraints")]
+    Empty,
+    /// No point that meets all of them was found.
+    #[error("none of {tried} points within the bounds meets the constraints: give a point that does with `enqueue`, or check them")]
+    NotFound {
+        /// Points tried.
+        tried: usize,
+    },
+}
+
+/// Points tried before a set is taken for empty.
+const TRIES: usize = 2000;
+
+/// How many of them are drawn before others are moved towards the constraints.
+const REJECTIONS: usize = 100;
+
+/// Halvings of a segment towards a point that meets the constraints.
+const HALVINGS: usize = 60;
+
+/// What an equation may be off by, relative to the size of its terms: rounding.
+const ROUNDING: f64 = 1e-12;
+
+impl Known {
+    /// And `factors`·x ≤ `bound`.
+    #[must_use]
+    pub fn at_most(mut self, factors: Vec<f64>, bound: f64) -> Self {
+        self.linear.push((factors, bound));
+        self
+    }
+
+    /// And `factors`·x = `value`.
+    #[must_use]
+    pub fn equal_to(mut self, factors: Vec<f64>, value: f64) -> Self {
+        self.equal.push((factors, value));
+        self
+    }
+
+    /// And a function of the parameters that is not above 0.
+    #[must_use]
+    pub fn met(mut self, function: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Self {
+        self.functions.push(Arc::new(function));
+        self
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.linear.is_empty() && self.equal.is_empty() && self.functions.is_empty()
+    }
+
+    /// Whether a point in user units meets them all: inequalities exactly, equations up to rounding.
+    pub fn allows(&self, x: &[f64]) -> bool {
+        let sum = |a: &[f64]| a.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+        let size = |a: &[f64]| a.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+        self.linear.iter().all(|(a, b)| sum(a) <= *b)
+            && self.equal.iter().all(|(a, b)| (sum(a) - b).abs() <= ROUNDING * (size(a) + b.abs()))
+            && self.functions.iter().all(|f| f(x) <= 0.0)
+    }
+
+    /// Checks them against a domain, and solves the equations for as many parameters.
+    pub(crate) fn check(mut self, domain: &Domain) -> Result<Self, KnownError> {
+        let d = domain.dim();
+        for (a, b) in self.linear.iter().chain(&self.equal) {
+            if a.len() != d {
+                return Err(KnownError::WrongLength { got: a.len(), expected: d });
+            }
+            if a.iter().any(|a| !a.is_finite()) || b.is_nan() {
+                return Err(KnownError::NotFinite);
+            }
+        }
+        self.linear.retain(|(_, b)| *b != f64::INFINITY);
+        self.dependent = eliminate(&self.equal)?;
+        // The bounds and the linear constraints alone, in units of the box: the nearest point to its middle.
+        if domain.parameters().iter().all(|p| p.scale == crate::Scale::Linear) {
+            let mut within = Halfspaces::cube(d, 1.0);
+            for (normal, offset) in self.in_box(domain) {
+                within.push(normal, offset);
+            }
+            let factor = qp::factor_convex(&Matrix::identity(d), 0.0);
+            if factor.and_then(|factor| qp::minimise(&factor, &vec![0.0; d], &within)).is_none() {
+                return Err(KnownError::Empty);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The linear constraints on u of a linear box, equations as two.
+    fn in_box(&self, domain: &Domain) -> Vec<(Vec<f64>, f64)> {
+        let d = domain.dim();
+        let mut middle = vec![0.0; d];
+        domain.to_user(&vec![0.0; d], &mut middle);
+        let row = |a: &[f64], b: f64, sign: f64, slack: f64| {
+            let normal = (0..d).map(|j| sign * a[j] * domain.stretch(j, 0.0)).collect();
+            (normal, sign * (b - linalg::dot(a, &middle)) + slack)
+        };
+        let mut rows: Vec<_> = self.linear.iter().map(|(a, b)| row(a, *b, 1.0, 0.0)).collect();
+        for (a, b) in &self.equal {
+            let slack = 1e-9 * (b.abs() + a.iter().zip(&middle).map(|(a, m)| (a * m).abs()).sum::<f64>() + 1e-300);
+            rows.push(row(a, *b, 1.0, slack));
+            rows.push(row(a, *b, -1.0, slack));
+        }
+        rows
+    }
+
+    /// Puts the parameters that the equations determine where they belong.
+    pub(crate) fn repair(&self, x: &mut [f64]) {
+        for (j, factors, constant) in &self.dependent {
+            x[*j] = constant + factors.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
+        }
+    }
+
+    /// Whether a point is in the bounds and meets the constraints, after [`Known::repair`].
+    pub(crate) fn admits(&self, domain: &Domain, x: &mut [f64]) -> bool {
+        self.repair(x);
+        domain.check(x).is_ok() && self.allows(x)
+    }
+
+    /// The point on the way from `u` to `inside` that is nearest to `u` and meets the constraints, both places in the box; in user units.
+    pub(crate) fn pull(&self, domain: &Domain, u: &[f64], inside: &[f64]) -> Option<Vec<f64>> {
+        let at = |part: f64| {
+            let place: Vec<f64> = u.iter().zip(inside).map(|(u, i)| i + part * (u - i)).collect();
+            let mut x = vec![0.0; u.len()];
+            domain.to_user(&place, &mut x);
+            self.admits(domain, &mut x).then_some(x)
+        };
+        if let Some(x) = at(1.0) {
+            return Some(x);
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        let mut best = at(0.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            match at(middle) {
+                Some(x) => (low, best) = (middle, Some(x)),
+                None => high = middle,
+            }
+        }
+        best
+    }
+
+    /// A random point that meets the constraints, as a place in the box.
+    pub(crate) fn sample(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
+        let d = domain.dim();
+        let mut x = vec![0.0; d];
+        for round in 0..TRIES {
+            let mut u: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
+            domain.to_user(&u, &mut x);
+            if round >= REJECTIONS && !self.admits(domain, &mut x) {
+                // Towards where the linearised constraints are met.
+                for _ in 0..20 {
+                    let Some(next) = self.project(domain, &u) else { break };
+                    u = next;
+                    domain.to_user(&u, &mut x);
+                    if self.admits(domain, &mut x) {
+                        break;
+                    }
+                }
+            }
+            if self.admits(domain, &mut x) {
+                domain.to_unit(&x, &mut u);
+                return Ok(u);
+            }
+        }
+        Err(KnownError::NotFound { tried: TRIES })
+    }
+
+    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside.
+    fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
+        let d = u.len();
+        let mut within = Halfspaces::cube(d, 1.0).moved(u);
+        for (g, normal) in self.looks(domain, u, &|j| {
+            let mut direction = vec![0.0; d];
+            direction[j] = 1.0;
+            direction
+        }) {
+            let inside = 1e-9 * linalg::dot(&normal, &normal).sqrt();
+            within.push(normal, -g - inside);
+        }
+        let factor = qp::factor_convex(&Matrix::identity(d), 0.0)?;
+        let step = qp::minimise(&factor, &vec![0.0; d], &within)?;
+        Some(u.iter().zip(&step.x).map(|(u, p)| (u + p).clamp(-1.0, 1.0)).collect())
+    }
+
+    /// Each inequality at a place in the box, and its slope along d directions of it (equations are met by [`Known::repair`]).
+    pub(crate) fn looks(&self, domain: &Domain, u: &[f64], along: &dyn Fn(usize) -> Vec<f64>) -> Vec<(f64, Vec<f64>)> {
+        const STEP: f64 = 1e-6;
+        let d = u.len();
+        let evaluate = |u: &[f64]| -> Vec<f64> {
+            let mut x = vec![0.0; d];
+            domain.to_user(u, &mut x);
+            let linear = self.linear.iter().map(|(a, b)| a.iter().zip(&x).map(|(a, x)| a * x).sum::<f64>() - b);
+            let mut all: Vec<f64> = linear.collect();
+            for (a, b) in &self.equal {
+                let off = a.iter().zip(&x).map(|(a, x)| a * x).sum::<f64>() - b;
+                all.extend([off, -off]);
+            }
+            all.extend(self.functions.iter().map(|f| f(&x)));
+            all
+        };
+        let here = evaluate(u);
+        let mut rows: Vec<(f64, Vec<f64>)> = here.iter().map(|g| (*g, vec![0.0; d])).collect();
+        for j in 0..d {
+            let direction = along(j);
+            let length = linalg::dot(&direction, &direction).sqrt();
+            let step = if length > 0.0 { STEP / length } else { STEP };
+            // Away from the nearer end of the box.
+            let toward: f64 = u.iter().zip(&direction).map(|(u, v)| u * v).sum();
+            let step = if toward > 0.0 { -step } else { step };
+            let moved: Vec<f64> = u.iter().zip(&direction).map(|(u, v)| u + step * v).collect();
+            for (row, there) in rows.iter_mut().zip(evaluate(&moved)) {
+                row.1[j] = (there - row.0) / step;
+            }
+        }
+        rows.retain(|(g, slope)| g.is_finite() && slope.iter().all(|s| s.is_finite()));
+        rows
+    }
+}
+
+/// Solves equations for as many parameters by elimination with the largest pivots.
+fn eliminate(equations: &[(Vec<f64>, f64)]) -> Result<Vec<(usize, Vec<f64>, f64)>, KnownError> {
+    let mut rows: Vec<(Vec<f64>, f64)> = equations.to_vec();
+    let mut solved: Vec<(usize, usize)> = Vec::new();
+    for r in 0..rows.len() {
+        let size = rows[r].0.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let largest = equations[r].0.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        if size <= 1e-12 * largest || size == 0.0 {
+            // It follows from the others, or contradicts them.
+            if rows[r].1.abs() > 1e-9 * equations[r].1.abs().max(largest) {
+                return Err(KnownError::Empty);
+            }
+            continue;
+        }
+        let pivot = (0..rows[r].0.len()).find(|&j| rows[r].0[j].abs() == size).unwrap_or(0);
+        let scale = rows[r].0[pivot];
+        rows[r].0.iter_mut().for_each(|v| *v /= scale);
+        rows[r].1 /= scale;
+        let chosen = rows[r].clone();
+        for (k, row) in rows.iter_mut().enumerate() {
+            let factor = row.0[pivot];
+            if k != r && factor != 0.0 {
+                linalg::axpy(&mut row.0, -factor, &chosen.0);
+                row.0[pivot] = 0.0;
+                row.1 -= factor * chosen.1;
+            }
+        }
+        solved.push((r, pivot));
+    }
+    let as_function = |(r, pivot): (usize, usize)| {
+        let (row, constant) = &rows[r];
+        let others = row.iter().enumerate().map(|(j, v)| if j == pivot { 0.0 } else { -v }).collect();
+        (pivot, others, *constant)
+    };
+    Ok(solved.into_iter().map(as_function).collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
