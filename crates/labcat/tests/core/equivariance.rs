@@ -5,7 +5,7 @@
 //! the acquisition function only to the square root of rounding, and its accepted or refused lengths make a branch of every near tie: there
 //! the streams part after a dozen suggestions. [`cases`] says how far each configuration is followed.
 
-use crate::support::{PRESETS, bits, function, seeded, stream};
+use crate::support::{PRESETS, bits, evaluate, function, optimizer, seeded, stream};
 use labcat::{Config, Preset};
 
 /// A configuration, how many suggestions of it are compared, and how far apart they may be.
@@ -59,6 +59,48 @@ fn outputs_scaled_by_powers_of_two_change_no_bit() {
     }
 }
 
+/// A function whose values are multiples of 2⁻²⁰: adding a number of that kind to them is exact, and no bit may depend on it.
+fn in_steps(f: impl Fn(&[f64]) -> f64) -> impl Fn(&[f64]) -> f64 {
+    move |x| (f(x) * 2_f64.powi(20)).round() * 2_f64.powi(-20)
+}
+
+/// Shifts until a step is all that rounding leaves (4 ε of the largest value, the floor of every comparison), alone and with a change
+/// of scale: more than 10⁶ times the range of the values.
+#[test]
+fn outputs_shifted_exactly_change_no_bit() {
+    for preset in PRESETS {
+        for (name, d, n) in [("branin", 2, 200), ("levy", 3, 150), ("ackley", 5, 100)] {
+            let f = in_steps(|x| function(name).value(x));
+            let bounds = function(name).bounds(d);
+            let mut reference = optimizer(&bounds, seeded(preset, 1));
+            let points = evaluate(&mut reference, &f, n);
+            for (alpha, shift) in [(1.0, 1.0), (1.0, -777.25), (1.0, 2e6), (1.0, -5e8), (0.125, -1e8), (1024.0, 5e10)] {
+                let mut other = optimizer(&bounds, seeded(preset, 1));
+                let moved = evaluate(&mut other, |x| alpha * f(x) + shift, n);
+                let first = (0..n).find(|&k| bits(&points[k..=k]) != bits(&moved[k..=k]));
+                assert_eq!(first, None, "{preset}, {name}, {alpha} f + {shift:e}: the streams part here");
+                assert_eq!(reference.restarts(), other.restarts());
+            }
+        }
+    }
+}
+
+/// The same where only convergence is left to decide: whether and when a run ends must not depend on where zero is either.
+#[test]
+fn restarts_do_not_know_where_zero_is() {
+    for preset in PRESETS {
+        let f = in_steps(|x| 1e3 * bowl(x));
+        let mut reference = optimizer(&UNIT, seeded(preset, 3));
+        evaluate(&mut reference, &f, 600);
+        assert!(reference.restarts().len() >= 2, "{preset}: {} restarts", reference.restarts().len());
+        for shift in [-1e3, 4096.0, 1e6, -5e8] {
+            let mut other = optimizer(&UNIT, seeded(preset, 3));
+            evaluate(&mut other, |x| f(x) + shift, 600);
+            assert_eq!(reference.restarts(), other.restarts(), "{preset}, shifted by {shift:e}");
+        }
+    }
+}
+
 #[test]
 fn bounds_scaled_by_powers_of_two_change_no_bit() {
     for preset in PRESETS {
@@ -69,6 +111,15 @@ fn bounds_scaled_by_powers_of_two_change_no_bit() {
             let scaled = stream(&[(-width, width); 2], seeded(preset, 1), f, 100);
             let back: Vec<Vec<f64>> = scaled.iter().map(|p| p.iter().map(|x| x / width).collect()).collect();
             assert_eq!(bits(&reference), bits(&back), "{preset}, width 2^{exponent}");
+        }
+        // Each side by a factor of its own.
+        for exponents in [[0, 9], [-30, 12], [40, -40]] {
+            let width = exponents.map(|e| 2_f64.powi(e));
+            let bounds = width.map(|w| (-w, w));
+            let f = |x: &[f64]| bowl(&[x[0] / width[0], x[1] / width[1]]);
+            let scaled = stream(&bounds, seeded(preset, 1), f, 100);
+            let back: Vec<Vec<f64>> = scaled.iter().map(|p| vec![p[0] / width[0], p[1] / width[1]]).collect();
+            assert_eq!(bits(&reference), bits(&back), "{preset}, widths 2^{exponents:?}");
         }
     }
 }
