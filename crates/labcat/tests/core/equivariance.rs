@@ -3,7 +3,7 @@
 //! Rounding is amplified from step to step: a kernel matrix of condition 10¹² stands between the outputs and the next point. Where
 //! the next point is the best of a fixed set of samples it stays small for as long as was tried. Gradient refinement finds the flat top of
 //! the acquisition function only to the square root of rounding, and its accepted or refused lengths make a branch of every near tie: there
-//! the streams part after a dozen suggestions. [`cases`] says how far each configuration is followed.
+//! the streams part after two dozen suggestions. [`cases`] says how far each configuration is followed.
 
 use crate::support::{PRESETS, bits, evaluate, function, optimizer, seeded, stream};
 use labcat::{Config, Preset};
@@ -21,8 +21,8 @@ fn cases(seed: u64) -> [Case; 3] {
     sampled.refine = 0;
     [
         Case { name: "paper", config: seeded(Preset::Paper, seed), window: 40, tolerance: 1e-5 },
-        Case { name: "default without refinement", config: sampled, window: 20, tolerance: 1e-4 },
-        Case { name: "default", config: seeded(Preset::Default, seed), window: 10, tolerance: 1e-4 },
+        Case { name: "default without refinement", config: sampled, window: 24, tolerance: 1e-3 },
+        Case { name: "default", config: seeded(Preset::Default, seed), window: 20, tolerance: 2e-3 },
     ]
 }
 
@@ -130,7 +130,7 @@ fn outputs_scaled_and_shifted_give_the_same_stream_up_to_rounding() {
         for Case { name, config, window, tolerance } in cases(seed) {
             let reference = stream(&UNIT, config.clone(), bowl, window);
             for alpha in [1e-6, 1e-3, 0.1, 7.0, 1e3, 1e6] {
-                for shift in [0.0, -1.0, 3.0] {
+                for shift in [0.0, -1.0, 3.0, 1e3, -1e6] {
                     let f = |x: &[f64]| alpha * bowl(x) + alpha * shift;
                     let other = stream(&UNIT, config.clone(), f, window);
                     let apart = distance(&reference, &other);
@@ -147,13 +147,30 @@ fn bounds_rescaled_and_shifted_give_the_same_stream_up_to_rounding() {
         for Case { name, config, window, tolerance } in cases(seed) {
             let reference = stream(&UNIT, config.clone(), bowl, window);
             for width in [1e-6, 1e-3, 0.3, 50.0, 1e3, 1e6] {
-                for shift in [0.0, 1.0, -3.0] {
+                for shift in [0.0, 1.0, -3.0, 1e3, -1e6] {
                     let (low, high) = (width * (shift - 1.0), width * (shift + 1.0));
                     let f = |x: &[f64]| bowl(&[x[0] / width - shift, x[1] / width - shift]);
                     let other = stream(&[(low, high); 2], config.clone(), f, window);
                     let apart = distance(&reference, &normalised(&other, low, high));
                     assert!(apart < tolerance, "{name}, seed {seed}, width {width:e}, shift {shift}: {apart:e} apart");
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_box_that_is_no_cube_gives_the_same_stream_up_to_rounding() {
+    for seed in 0..10 {
+        for Case { name, config, window, tolerance } in cases(seed) {
+            let reference = stream(&UNIT, config.clone(), bowl, window);
+            for sides in [[(-0.3, 0.7), (-100.0, 900.0)], [(1e6, 1e6 + 7.0), (-3e-9, -1e-9)], [(0.0, 1e12), (5.0, 5.1)]]
+            {
+                let place = |x: &[f64]| [0, 1].map(|j| 2.0 * (x[j] - sides[j].0) / (sides[j].1 - sides[j].0) - 1.0);
+                let other = stream(&sides, config.clone(), |x| bowl(&place(x)), window);
+                let back: Vec<Vec<f64>> = other.iter().map(|x| place(x).to_vec()).collect();
+                let apart = distance(&reference, &back);
+                assert!(apart < tolerance, "{name}, seed {seed}, {sides:?}: {apart:e} apart");
             }
         }
     }
