@@ -21,7 +21,7 @@ fn cases(seed: u64) -> [Case; 3] {
     sampled.refine = 0;
     [
         Case { name: "paper", config: seeded(Preset::Paper, seed), window: 40, tolerance: 1e-5 },
-        Case { name: "default without refinement", config: sampled, window: 24, tolerance: 1e-3 },
+        Case { name: "default without refinement", config: sampled, window: 20, tolerance: 1e-3 },
         Case { name: "default", config: seeded(Preset::Default, seed), window: 20, tolerance: 2e-3 },
     ]
 }
