@@ -6,7 +6,10 @@ mod equivariance;
 mod errors;
 mod extremes;
 mod failures;
+#[cfg(feature = "serde")]
+mod fixtures;
 mod fuzz;
+mod reports;
 mod shortcut;
 #[cfg(feature = "serde")]
 mod state;
