@@ -14,6 +14,7 @@ Examples:
   labcat run study.toml                         optimise the program; run it again to resume
   labcat best study.toml                        the best point so far
   labcat report study.toml -o study.html        everything, as one page
+  labcat serve study.toml                       the same, live in a browser
 
   labcat ask study.toml                         no program, but a lab bench: ask for a point,
   labcat tell study.toml 0 3.25                 measure it, tell the value
@@ -34,13 +35,15 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Run a study's command for one suggestion after another; run it again to resume
     Run(Run),
+    /// Run evaluations that have failed again, once their cause is mended
+    Retry(Retry),
     /// Give out the next points to measure
     Ask(Ask),
     /// Record the value measured at a point that was asked for
     Tell(Tell),
     /// Withdraw a point that was asked for and will never be measured
     Cancel(Cancel),
-    /// Replace a value that was told wrongly
+    /// Replace what was told wrongly
     Correct(Correct),
     /// Take in what was measured before
     Import(Import),
@@ -52,6 +55,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Write one self-contained page about the study
     Report(Report),
+    /// Show studies live in a browser, while they run
+    Serve(Serve),
     /// Write a commented study for a command
     Init(Init),
     /// Check a study without running it
@@ -104,6 +109,31 @@ pub(crate) struct Run {
     /// Evaluations in all, instead of the study's `budget`
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) budget: Option<usize>,
+    /// Print one JSON object per event
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat retry study.toml --failed      everything that has failed
+  labcat retry study.toml 12 13         these two
+
+Those that succeed now replace their failure in the study; nothing counts against the budget.
+Those that fail again stay failures, and the exit status is 1.")]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The numbers of evaluations that have failed
+    #[arg(value_name = "ID", conflicts_with = "failed")]
+    pub(crate) ids: Vec<u64>,
+    /// All evaluations that have failed
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Evaluations at a time, instead of the study's `workers`
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) workers: Option<usize>,
     /// Print one JSON object per event
     #[arg(long)]
     pub(crate) json: bool,
@@ -164,22 +194,24 @@ pub(crate) struct Cancel {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
-  labcat correct study.toml 12 0.325     evaluation 12 was told as 3.25 by mistake")]
+Examples:
+  labcat correct study.toml 12 0.325     evaluation 12 was told as 3.25 by mistake
+  labcat correct study.toml 13 failed    evaluation 13 should not have been given a value")]
 pub(crate) struct Correct {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number of the evaluation
     pub(crate) id: u64,
-    /// The right value
+    /// The right value, or `failed`
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: String,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   labcat import study.toml known.csv
+  labcat import study.toml known.csv --skip-outside     after a range has been narrowed
 
 The file has a heading line with each parameter's name and `value`; `status` may be there (`failed`
 marks a failure), other columns are not used. What `labcat export` writes can be imported.
@@ -190,6 +222,9 @@ pub(crate) struct Import {
     /// The measurements
     #[arg(value_name = "DATA.csv")]
     pub(crate) data: PathBuf,
+    /// Leave out the rows that are outside the study's ranges, instead of refusing the file
+    #[arg(long)]
+    pub(crate) skip_outside: bool,
 }
 
 #[derive(Debug, Args)]
@@ -226,7 +261,8 @@ Examples:
   labcat export study.toml > evaluations.csv
   labcat export study.toml --json -o evaluations.json
 
-CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds.")]
+CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds;
+with --all also source, attempts, message, started, ended, host, exit, signal, directory, command.")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -236,6 +272,9 @@ pub(crate) struct Export {
     /// JSON, with everything that is known of each evaluation
     #[arg(long)]
     pub(crate) json: bool,
+    /// All columns: also when, where and how each command was run
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -251,6 +290,26 @@ pub(crate) struct Report {
     /// The page to write; the study's name with the ending .html if not given
     #[arg(short, long, value_name = "FILE.html")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat serve study.toml                     on this machine, http://127.0.0.1:8765/
+  labcat serve runs/*.toml --port 9000        several studies, listed and compared
+  labcat serve study.toml --address 0.0.0.0   everybody on the network may look
+
+Nothing can be changed through the pages. Ctrl-C ends it.")]
+pub(crate) struct Serve {
+    /// The studies: their .toml files, or the .db beside them
+    #[arg(value_name = "STUDY", required = true)]
+    pub(crate) studies: Vec<PathBuf>,
+    /// The address to listen at
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) address: std::net::IpAddr,
+    /// The port to listen at; 0 takes any that is free
+    #[arg(long, default_value_t = 8765)]
+    pub(crate) port: u16,
 }
 
 #[derive(Debug, Args)]

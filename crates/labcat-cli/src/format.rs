@@ -1,7 +1,11 @@
 //! Numbers, points and dates as text, and lines for people.
 
+use std::borrow::Cow;
 use std::io::{Write, stderr};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::Timestamp;
 
 /// The shortest decimal that reads back as the same number; an exponent where plain digits would be long.
 pub(crate) fn number(x: f64) -> String {
@@ -47,33 +51,76 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 
 /// A line on standard error. Nobody may be reading it, which must not end a run.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(stderr(), "{line}");
+    let _ = writeln!(stderr(), "{}", printable(line));
+}
+
+/// Text for a terminal: characters that would move its cursor, change its colours or the order of its letters are shown
+/// as what they are (`^[`), and none of them is obeyed.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            _ if !harmful(c) => shown.push(c),
+            '\0'..='\x1f' => shown.extend(['^', char::from(c as u8 + b'@')]),
+            '\x7f' => shown.push_str("^?"),
+            _ => shown.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The beginning of a text that may be long.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// A path as a word that a shell reads back, for commands that people copy.
+pub(crate) fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "-_./+:@%,=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// `2025-03-09 14:05 UTC`.
 pub(crate) fn date(seconds_since_1970: u64) -> String {
-    let days = (seconds_since_1970 / 86_400) as i64;
-    let minutes = seconds_since_1970 % 86_400 / 60;
-    let (year, month, day) = civil(days);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
+    time(seconds_since_1970 as f64, "%Y-%m-%d %H:%M UTC")
+}
+
+/// `2025-03-09T14:05:07.250Z`.
+pub(crate) fn timestamp(seconds_since_1970: f64) -> String {
+    time(seconds_since_1970, "%Y-%m-%dT%H:%M:%S.%3fZ")
+}
+
+fn time(seconds_since_1970: f64, form: &str) -> String {
+    let time = Timestamp::from_millisecond((seconds_since_1970 * 1e3).round() as i64);
+    time.map_or_else(|_| "unknown time".to_owned(), |time| time.strftime(form).to_string())
 }
 
 /// Seconds since 1970; 0 on a machine whose clock is before that.
 pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
+    moment() as u64
 }
 
-/// The Gregorian date of a day counted from 1970-01-01, with years that begin in March so that leap days come last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+/// Seconds since 1970, with fractions.
+pub(crate) fn moment() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |span| span.as_secs_f64())
+}
+
+/// The name of this machine.
+pub(crate) fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -103,5 +150,25 @@ mod tests {
         assert_eq!(date(0), "1970-01-01 00:00 UTC");
         assert_eq!(date(951_827_696), "2000-02-29 12:34 UTC");
         assert_eq!(date(1_741_529_100), "2025-03-09 14:05 UTC");
+        assert_eq!(timestamp(1_741_529_107.25), "2025-03-09T14:05:07.250Z");
+        assert_eq!(date(u64::MAX), "unknown time");
+    }
+
+    #[test]
+    fn a_terminal_is_told_nothing_but_text() {
+        assert_eq!(printable("a\tb\nc é 🐈"), "a\tb\nc é 🐈");
+        assert_eq!(
+            printable("\x1b[31mred\x1b]0;title\x07\r\x7f\u{9b}2J\u{202e}"),
+            "^[[31mred^[]0;title^G^M^?\\u{9b}2J\\u{202e}"
+        );
+    }
+
+    #[test]
+    fn paths_are_words_of_a_shell() {
+        for (path, text) in
+            [("a/b-1.toml", "a/b-1.toml"), ("my study.toml", "'my study.toml'"), ("it's", r"'it'\''s'"), ("", "''")]
+        {
+            assert_eq!(word(Path::new(path)), text);
+        }
     }
 }

@@ -10,10 +10,12 @@ mod paths;
 mod process;
 mod report;
 mod run;
+mod serve;
 mod session;
 mod step;
 mod study;
 mod switches;
+mod value;
 
 use std::process::ExitCode;
 
@@ -41,6 +43,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => commands::demo::demo(args),
         Command::Run(args) => run::run(args),
+        Command::Retry(args) => run::retry(args),
         Command::Ask(args) => commands::bench::ask(args),
         Command::Tell(args) => commands::bench::tell(args),
         Command::Cancel(args) => commands::bench::cancel(args),
@@ -50,6 +53,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Best(args) => commands::show::best(args),
         Command::Export(args) => commands::export::export(args),
         Command::Report(args) => commands::report::report(args),
+        Command::Serve(args) => serve::serve(args),
         Command::Init(args) => commands::init::init(args),
         Command::Check(args) => commands::init::check(args),
         Command::Minimize(args) => commands::minimize::minimize(args),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::format::word;
 
 /// Where the files of a study are.
 #[derive(Clone, Debug)]
@@ -52,8 +53,14 @@ impl Paths {
             return self.no_such_study();
         }
         Failure::run(format!(
-            "the study {0} has not begun, there is nothing to show: `labcat run {0}` or `labcat ask {0}` begins it",
-            self.study.display()
+            "the study {} has not begun, there is nothing to show: `labcat run {1}` or `labcat ask {1}` begins it",
+            self.study.display(),
+            word(&self.study)
         ))
+    }
+
+    /// The study as a word of commands that people copy.
+    pub(crate) fn word(&self) -> String {
+        word(if self.by_journal { &self.journal } else { &self.study })
     }
 }

@@ -8,7 +8,7 @@ use labcat::{AskError, Evaluation, Optimizer, Suggestion, TellError, TrialId};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::journal::{Change, Journal, Lock, Record};
+use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record, outcome};
 use crate::paths::Paths;
 use crate::step::Step;
 use crate::study::{Identity, Study};
@@ -22,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) name: String,
     pub(crate) identity: Identity,
     pub(crate) optimizer: Optimizer,
+    /// The study as a word of commands that people copy.
+    word: String,
     journal: Journal,
     changes: Vec<Change>,
     _lock: Lock,
@@ -36,7 +38,7 @@ impl Session {
                 let lock = Lock::take(&paths.lock, purpose, PATIENCE)?;
                 let journal = Journal::open_or_create(&paths.journal)?;
                 let identity = journal.identity()?.ok_or_else(|| paths.not_begun())?;
-                Session::resume(journal, identity, lock)
+                Session::resume(journal, identity, lock, paths)
             }
         }
     }
@@ -51,12 +53,12 @@ impl Session {
         let lock = Lock::take(&paths.lock, purpose, patience)?;
         let journal = Journal::open_or_create(&paths.journal)?;
         match journal.identity()? {
-            None => Session::begin(journal, study, lock),
+            None => Session::begin(journal, study, lock, paths),
             Some(stored) => {
                 if let Some(difference) = study.identity().difference(&stored) {
                     return Err(changed(&paths.study, &difference));
                 }
-                let mut session = Session::resume(journal, stored, lock)?;
+                let mut session = Session::resume(journal, stored, lock, paths)?;
                 session.name.clone_from(&study.name);
                 session
                     .optimizer
@@ -67,19 +69,21 @@ impl Session {
         }
     }
 
-    fn begin(mut journal: Journal, study: &Study, lock: Lock) -> Result<Session, Failure> {
+    fn begin(mut journal: Journal, study: &Study, lock: Lock, paths: &Paths) -> Result<Session, Failure> {
         let mut optimizer = Optimizer::new(study.domain.clone(), study.config.clone())?;
         if let Some(start) = &study.start {
             optimizer.enqueue(start).map_err(labcat::Error::from)?;
         }
         let identity = study.identity();
         journal.begin(&study.name, &identity, &optimizer.snapshot())?;
-        Ok(Session { name: study.name.clone(), identity, optimizer, journal, changes: Vec::new(), _lock: lock })
+        let (name, word) = (study.name.clone(), paths.word());
+        Ok(Session { name, identity, optimizer, word, journal, changes: Vec::new(), _lock: lock })
     }
 
-    fn resume(journal: Journal, identity: Identity, lock: Lock) -> Result<Session, Failure> {
+    fn resume(journal: Journal, identity: Identity, lock: Lock, paths: &Paths) -> Result<Session, Failure> {
         let optimizer = journal.optimizer()?;
-        Ok(Session { name: journal.name()?, identity, optimizer, journal, changes: Vec::new(), _lock: lock })
+        let (name, word) = (journal.name()?, paths.word());
+        Ok(Session { name, identity, optimizer, word, journal, changes: Vec::new(), _lock: lock })
     }
 
     /// The next suggestion.
@@ -95,24 +99,14 @@ impl Session {
 
     /// The result of a suggestion.
     pub(crate) fn tell(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
-        let result = storable(result);
-        let told = match result.value {
-            Some(value) => self.optimizer.tell(id, value),
-            None => self.optimizer.fail(id),
-        };
-        told.map_err(|error| self.refused(error))?;
+        self.optimizer.tell(id, result.outcome()).map_err(|error| self.refused(&error))?;
         self.record(result);
         Ok(())
     }
 
     /// A point that was never asked for, with its result.
     pub(crate) fn tell_point(&mut self, x: &[f64], result: Record) -> Result<TrialId, Failure> {
-        let result = storable(result);
-        let told = match result.value {
-            Some(value) => self.optimizer.tell_point(x, value),
-            None => self.optimizer.fail_point(x),
-        };
-        let id = told.map_err(|error| self.refused(error))?;
+        let id = self.optimizer.tell_point(x, result.outcome()).map_err(|error| self.refused(&error))?;
         self.record(result);
         Ok(id)
     }
@@ -120,28 +114,56 @@ impl Session {
     /// Writes down the evaluation that was just told.
     fn record(&mut self, result: Record) {
         if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {
-            self.changes.push(Change::Told { id: id.0, x: x.clone(), run: *run, result });
+            self.changes.push(Change::Told { id: id.0, x: x.clone(), run: *run, result: Box::new(result) });
         }
+    }
+
+    /// Nothing that an earlier run had in hand is running.
+    pub(crate) fn nothing_runs(&mut self) {
+        self.changes.push(Change::NothingRuns);
+    }
+
+    /// The command of an evaluation is about to start.
+    pub(crate) fn started(&mut self, id: TrialId) {
+        self.changes.push(Change::Started { id: id.0 });
     }
 
     /// A failed attempt at a suggestion that stays pending.
     pub(crate) fn attempted(&mut self, id: TrialId, result: Record) {
-        self.changes.push(Change::Attempted { id: id.0, result });
+        self.changes.push(Change::Attempted { id: id.0, result: Box::new(result) });
+    }
+
+    /// The result of an evaluation that had failed and was run again.
+    pub(crate) fn retried(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
+        self.optimizer.revise(id, result.outcome()).map_err(|error| self.refused(&error))?;
+        self.changes.push(Change::Retried { id: id.0, result: Box::new(result) });
+        Ok(())
     }
 
     /// Withdraws a pending suggestion.
     pub(crate) fn cancel(&mut self, id: TrialId) -> Result<(), Failure> {
-        self.optimizer.cancel(id).map_err(|error| self.refused(error))?;
+        self.optimizer.cancel(id).map_err(|error| match error {
+            TellError::AlreadyTold(_) => Failure::usage(format!(
+                "evaluation {id} was told before, only what is outstanding can be cancelled ({}); \
+                 `labcat correct {} {id} failed` takes its value away",
+                self.outstanding(),
+                self.word
+            )),
+            other => self.refused(&other),
+        })?;
         self.changes.push(Change::Cancelled { id: id.0 });
         Ok(())
     }
 
-    /// Replaces a told value; gives the one it had.
-    pub(crate) fn correct(&mut self, id: TrialId, value: f64) -> Result<Option<f64>, Failure> {
-        let value = value + 0.0;
+    /// Replaces what was told, `None` being a failure; gives what it was.
+    pub(crate) fn correct(&mut self, id: TrialId, value: Option<f64>) -> Result<Option<f64>, Failure> {
+        let value = value.map(|value| value + 0.0);
         let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
         let was = told.and_then(|evaluation| evaluation.outcome.value());
-        self.optimizer.revise(id, value).map_err(|error| self.refused(error))?;
+        self.optimizer.revise(id, outcome(value, Some(CORRECTED_TO_FAILURE))).map_err(|error| match error {
+            TellError::UnknownId(_) => Failure::usage(format!("there is no evaluation {id} to correct")),
+            other => self.refused(&other),
+        })?;
         self.changes.push(Change::Corrected { id: id.0, was, became: value });
         Ok(was)
     }
@@ -154,6 +176,12 @@ impl Session {
         self.journal.commit(&self.changes, &self.optimizer.snapshot())?;
         self.changes.clear();
         Ok(())
+    }
+
+    /// Brings what was committed into the journal's file itself, and sees whether that is still there.
+    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+        self.journal.check_present()?;
+        self.journal.settle()
     }
 
     /// The suggestions that are outstanding, oldest first.
@@ -174,19 +202,37 @@ impl Session {
         self.identity.by_name(x)
     }
 
-    fn refused(&self, error: TellError) -> Failure {
+    /// What the optimizer refuses, in the words of the command line.
+    fn refused(&self, error: &TellError) -> Failure {
+        let (study, outstanding) = (&self.word, self.outstanding());
+        Failure::usage(match error {
+            TellError::UnknownId(id) => {
+                format!("evaluation {id} is not outstanding: nobody asked for it, or it was cancelled ({outstanding})")
+            }
+            TellError::AlreadyTold(id) => format!(
+                "evaluation {id} was told before ({outstanding}); `labcat correct {study} {id} VALUE` replaces its value"
+            ),
+            TellError::StillPending(id) => format!(
+                "evaluation {id} was not told yet ({outstanding}); `labcat tell {study} {id} VALUE` records its value"
+            ),
+            other => other.to_string(),
+        })
+    }
+
+    fn outstanding(&self) -> String {
         let pending: Vec<String> = self.optimizer.pending().map(|(id, _)| id.to_string()).collect();
-        let outstanding = match pending.is_empty() {
+        match pending.is_empty() {
             true => "nothing is outstanding".to_owned(),
             false => format!("outstanding: {}", pending.join(", ")),
-        };
-        Failure::usage(format!("{error} ({outstanding})"))
+        }
     }
 }
 
-/// SQLite has no negative zero: the optimizer must not see one either, or it would differ from one that was resumed.
-fn storable(result: Record) -> Record {
-    Record { value: result.value.map(|value| value + 0.0), ..result }
+/// A short command leaves a journal whose file is whole; if it cannot, the next one does.
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.journal.settle();
+    }
 }
 
 /// An edited study that is another one.
@@ -195,6 +241,6 @@ pub(crate) fn changed(study: &Path, difference: &str) -> Failure {
     Failure::usage(format!(
         "{study} no longer describes the study that was begun: {difference}. Write it back as it was; or keep the edited \
          file under a new name, which begins a new study, and take over what was measured with `labcat export` and \
-         `labcat import`. Budget, target, workers, timeout and command may be edited at any time"
+         `labcat import` (`--skip-outside`, if a range is narrower). Budget, target, workers, timeout and command may be edited at any time"
     ))
 }

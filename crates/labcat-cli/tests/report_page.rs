@@ -6,8 +6,12 @@ mod report;
 #[path = "../examples/report_page/samples.rs"]
 mod samples;
 
-use report::render;
+use report::{ReportData, Setting};
 use serde_json::Value;
+
+fn page_of(data: &ReportData) -> String {
+    report::render(data, Setting::File)
+}
 
 /// The text between the page's data element's tags.
 fn data_of(page: &str) -> &str {
@@ -18,7 +22,7 @@ fn data_of(page: &str) -> &str {
 #[test]
 fn every_sample_carries_its_data() -> Result<(), serde_json::Error> {
     for (name, data) in samples::all() {
-        let carried: Value = serde_json::from_str(data_of(&render(&data)))?;
+        let carried: Value = serde_json::from_str(data_of(&page_of(&data)))?;
         assert_eq!(carried["name"], data.name, "{name}");
         assert_eq!(carried["seed"], data.seed.to_string(), "{name}");
         let evaluations = carried["evaluations"].as_array().map_or(0, Vec::len);
@@ -34,8 +38,8 @@ fn every_sample_carries_its_data() -> Result<(), serde_json::Error> {
 
 #[test]
 fn data_cannot_become_markup() {
-    let plain = render(&samples::empty());
-    let awkward = render(&samples::awkward());
+    let plain = page_of(&samples::empty());
+    let awkward = page_of(&samples::awkward());
     for tag in ["<script", "</script", "<title", "</title", "<style", "<!--", "<img", "<b>"] {
         let count = |page: &str| page.matches(tag).count();
         assert_eq!(count(&awkward), count(&plain), "{tag}");
@@ -49,7 +53,7 @@ fn long_output_keeps_its_end() -> Result<(), serde_json::Error> {
     let mut data = samples::single();
     data.evaluations[0].stdout = format!("begin{}end", "é".repeat(10_000));
     data.evaluations[0].stderr = "é".repeat(2_000);
-    let carried: Value = serde_json::from_str(data_of(&render(&data)))?;
+    let carried: Value = serde_json::from_str(data_of(&page_of(&data)))?;
     let output = |stream: &str| carried["evaluations"][0][stream].as_str().unwrap_or_default().to_owned();
     assert_eq!(output("stdout").chars().count(), 2_001);
     assert!(output("stdout").starts_with('…') && output("stdout").ends_with("éend"));
@@ -61,14 +65,14 @@ fn long_output_keeps_its_end() -> Result<(), serde_json::Error> {
 fn values_that_json_cannot_hold_are_absent() -> Result<(), serde_json::Error> {
     let mut data = samples::single();
     data.evaluations[0].value = Some(f64::INFINITY);
-    let carried: Value = serde_json::from_str(data_of(&render(&data)))?;
+    let carried: Value = serde_json::from_str(data_of(&page_of(&data)))?;
     assert_eq!(carried["evaluations"][0]["value"], Value::Null);
     Ok(())
 }
 
 #[test]
 fn nothing_points_outside() {
-    let page = render(&samples::rosenbrock());
+    let page = page_of(&samples::rosenbrock());
     let addresses = page.matches("http://").count() + page.matches("https://").count();
     assert_eq!(addresses, 1, "only the name of the SVG namespace");
     for outward in [" src=", "@import", "url(http", "fetch(", "XMLHttpRequest", "import("] {
@@ -78,8 +82,15 @@ fn nothing_points_outside() {
 }
 
 #[test]
+fn a_served_page_speaks_to_its_server_only() {
+    let page = report::render(&samples::rosenbrock(), Setting::Served);
+    assert!(page.contains("connect-src 'self'") && page.contains("fetch(`${location.pathname}/data?known="));
+    assert_eq!(page.matches("http://").count() + page.matches("https://").count(), 1);
+}
+
+#[test]
 fn the_best_is_told_without_scripts() {
-    let page = render(&samples::single());
+    let page = page_of(&samples::single());
     assert!(page.contains("<noscript><p>1 evaluation; best value "));
     assert!(page.contains(" at angle = "));
 }

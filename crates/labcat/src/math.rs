@@ -36,7 +36,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     /// Below it e^x rounds as 1 + x does.
     const TINY: f64 = f64::from_bits(0x3e30_0001_0000_0000);
     // k: x / ln 2 to the nearest, as ± ½ and the whole part towards zero.
-    let within = if x > OVERFLOW || x < UNDERFLOW { 0.0 } else { x };
+    let within = if (UNDERFLOW..=OVERFLOW).contains(&x) { x } else { 0.0 };
     let t = std::f64::consts::LOG2_E * within + 0.5_f64.copysign(within);
     let nearest = (t + SHIFT) - SHIFT;
     let whole = if nearest.abs() > t.abs() { nearest - 1.0_f64.copysign(t) } else { nearest };

@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
     fs::create_dir_all(&directory)?;
     for (name, data) in samples::all() {
         let path = directory.join(name).with_extension("html");
-        fs::write(&path, report::render(&data))?;
+        fs::write(&path, report::render(&data, report::Setting::File))?;
         println!("{}", path.display());
     }
     Ok(())

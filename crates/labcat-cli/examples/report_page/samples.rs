@@ -13,6 +13,9 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("awkward", awkward()),
         ("single", single()),
         ("narrow", narrow()),
+        ("many", many()),
+        ("gaps", gaps()),
+        ("tight", tight()),
     ]
 }
 
@@ -116,6 +119,42 @@ pub(crate) fn narrow() -> ReportData {
     ReportData { name: "narrow".into(), ..data }
 }
 
+/// Sixty parameters: the charts must not be behind a wall of numbers.
+pub(crate) fn many() -> ReportData {
+    let parameters = (0..60).map(|axis| linear(&format!("coefficient_{axis}"), -0.0125, 0.0375)).collect();
+    let search = Search {
+        parameters,
+        direction: "minimize",
+        count: 200,
+        failing: 0.02,
+        value: &|x| 1234.5 + x.iter().map(|x| x * x).sum::<f64>(),
+    };
+    let relevance = (1..=60).map(|rank| f64::from(rank) / 1830.0).collect();
+    ReportData { name: "sixty parameters".into(), budget: Some(12_000), relevance, ..search.run(8) }
+}
+
+/// Values that agree in their first ten digits.
+pub(crate) fn tight() -> ReportData {
+    let parameters = vec![linear("offset", -123.456, 987.654), log("rate", 3e-7, 2e-3)];
+    let search = Search {
+        parameters,
+        direction: "minimize",
+        count: 40,
+        failing: 0.1,
+        value: &|x| 1_000_000.123 + 1e-9 * x[0].abs() + 1e-4 * x[1],
+    };
+    ReportData { name: "tight".into(), ..search.run(4) }
+}
+
+/// Several workers: told in another order than asked, some numbers never told, and two restarts.
+pub(crate) fn gaps() -> ReportData {
+    let mut data = rosenbrock();
+    for (index, evaluation) in data.evaluations.iter_mut().enumerate() {
+        evaluation.id = 100 + 2 * (index as u64 ^ 1);
+    }
+    ReportData { name: "several workers".into(), ..data }
+}
+
 fn linear(name: &str, low: f64, high: f64) -> Parameter {
     Parameter { name: name.into(), low, high, scale: "linear".into() }
 }
@@ -182,6 +221,8 @@ impl Search<'_> {
             preset: "default".into(),
             budget: None,
             stop_reason: None,
+            activity: None,
+            revision: String::new(),
             created: "2025-03-03 09:12".into(),
             generated: "2025-03-04 17:40".into(),
             relevance: if trust_regions.is_empty() { Vec::new() } else { relevance },
@@ -203,6 +244,7 @@ impl Search<'_> {
                 x,
                 value: Some(value),
                 status: "ok".into(),
+                message: None,
                 seconds,
                 stdout,
                 stderr: String::new(),
@@ -216,7 +258,8 @@ impl Search<'_> {
         } else {
             "Traceback (most recent call last):\n  File \"simulate.py\", line 41, in <module>\n    main()\nFloatingPointError: the residual is not a number\n"
         };
-        Evaluation { id, x, value: None, status: status.into(), seconds, stdout, stderr: stderr.into() }
+        let message = Some(if late { "did not end within its timeout of 10m" } else { "exit status 1" }.to_owned());
+        Evaluation { id, x, value: None, status: status.into(), message, seconds, stdout, stderr: stderr.into() }
     }
 
     fn region(&self, told: usize, centre: &[f64], widths: &[f64], angle: f64) -> TrustRegion {

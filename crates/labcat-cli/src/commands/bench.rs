@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, number};
+use crate::format::{count, number, word};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -42,7 +42,7 @@ pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
 
 /// Asking past the end of the study is an error, also when some of the points could be given.
 fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
-    let study = args.study.path.display();
+    let study = word(&args.study.path);
     let given = match given {
         0 => String::new(),
         n => format!("only {} of {} could be given: ", count(n, "point"), args.n),
@@ -60,19 +60,12 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 
 /// Records a value.
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
-    let value = match args.value.as_str() {
-        "failed" => None,
-        text => Some(measured(text, ", or the word failed")?),
-    };
+    let value = measured(&args.value)?;
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
-    let status = if value.is_some() { "ok" } else { "failed" };
-    session.tell(TrialId(args.id), Record { value, status, source: "hand", attempts: 1, ..Record::default() })?;
+    session.tell(TrialId(args.id), Record { attempts: 1, ..Record::told(value, "hand") })?;
     session.commit()?;
     let mut out = stdout().lock();
-    match value {
-        Some(value) => writeln!(out, "evaluation {}: {}", args.id, number(value))?,
-        None => writeln!(out, "evaluation {}: failed", args.id)?,
-    }
+    writeln!(out, "evaluation {}: {}", args.id, shown(value))?;
     progress(&session, &mut out)
 }
 
@@ -87,21 +80,28 @@ pub(crate) fn cancel(args: &cli::Cancel) -> Result<(), Failure> {
 
 /// Replaces a value.
 pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
-    let value = measured(&args.value, "")?;
+    let value = measured(&args.value)?;
     let mut session = Session::open(&Paths::of(&args.study.path), "correct")?;
     let was = session.correct(TrialId(args.id), value)?;
     session.commit()?;
     let mut out = stdout().lock();
-    let was = was.map_or_else(|| "failed".to_owned(), number);
-    writeln!(out, "evaluation {}: {was} is corrected to {}", args.id, number(value))?;
+    writeln!(out, "evaluation {}: {} is corrected to {}", args.id, shown(was), shown(value))?;
     progress(&session, &mut out)
 }
 
-fn measured(text: &str, or: &str) -> Result<f64, Failure> {
+/// A number, or `failed`.
+fn measured(text: &str) -> Result<Option<f64>, Failure> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Failure::usage(format!("{text:?} is not a value: write a finite number such as 3.25{or}"))),
+        _ if text == "failed" => Ok(None),
+        Ok(value) if value.is_finite() => Ok(Some(value)),
+        _ => Err(Failure::usage(format!(
+            "{text:?} is not a value: write a finite number such as 3.25, or the word failed"
+        ))),
     }
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(|| "failed".to_owned(), number)
 }
 
 fn progress(session: &Session, out: &mut impl Write) -> Result<(), Failure> {

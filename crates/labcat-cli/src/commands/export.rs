@@ -1,15 +1,15 @@
 //! `export`: every evaluation as CSV or JSON.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write, stdout};
+use std::fs::{self, File};
+use std::io::{self, Write, stdout};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::number;
-use crate::journal::{Journal, Trial};
+use crate::format::{number, timestamp};
+use crate::journal::{Execution, Journal, Trial};
 use crate::paths::Paths;
 use crate::study::Identity;
 
@@ -19,7 +19,7 @@ pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     let text = match args.json {
         true => as_json(&journal, &identity)?,
-        false => as_csv(&identity, &journal.told()?).map_err(|error| Failure::run(error.to_string()))?,
+        false => as_csv(&identity, &journal.told()?, args.all).map_err(|error| Failure::run(error.to_string()))?,
     };
     match &args.output {
         Some(file) => {
@@ -29,39 +29,85 @@ pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file and makes it durable.
+/// Writes a file and makes it durable, all or nothing: it is written under another name, which it loses at the end.
 pub(super) fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    out.write_all(text.as_bytes())?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    let write = |path: &Path| {
+        let mut file = File::create(path)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+    };
+    // What a link leads to is replaced, not the link; a device or a pipe is written to.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if path.exists() && !path.is_file() {
+        return File::create(path)?.write_all(text.as_bytes());
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    write(&part).and_then(|()| fs::rename(&part, &path)).inspect_err(|_| drop(fs::remove_file(&part)))
 }
 
-fn as_csv(identity: &Identity, told: &[Trial]) -> Result<String, csv::Error> {
+fn as_csv(identity: &Identity, told: &[Trial], all: bool) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut headings = vec!["id"];
     headings.extend(identity.names());
     headings.extend(["value", "status", "seconds"]);
+    if all {
+        headings.extend([
+            "source",
+            "attempts",
+            "message",
+            "started",
+            "ended",
+            "host",
+            "exit",
+            "signal",
+            "directory",
+            "command",
+        ]);
+    }
     writer.write_record(&headings)?;
     for trial in told {
         let mut row = vec![trial.id.to_string()];
         row.extend(trial.x.iter().map(|x| number(*x)));
         let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
         row.extend([optional(trial.value), trial.status.clone(), optional(trial.seconds)]);
+        if all {
+            let run = trial.execution.as_ref();
+            let text = |part: &dyn Fn(&Execution) -> Option<String>| run.and_then(part).unwrap_or_default();
+            row.extend([
+                trial.source.clone().unwrap_or_default(),
+                trial.attempts.to_string(),
+                trial.message.clone().unwrap_or_default(),
+                text(&|run| Some(timestamp(run.started))),
+                text(&|run| Some(timestamp(run.ended))),
+                text(&|run| Some(run.host.clone())),
+                text(&|run| run.exit.map(|exit| exit.to_string())),
+                text(&|run| run.signal.map(|signal| signal.to_string())),
+                text(&|run| Some(run.directory.clone())),
+                text(&|run| Some(json!(run.command).to_string())),
+            ]);
+        }
         writer.write_record(&row)?;
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Everything that is known of an evaluation.
+pub(super) fn trial_json(trial: &Trial, identity: &Identity) -> Value {
+    let run = trial.execution.as_ref();
+    json!({
+        "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value, "status": trial.status,
+        "result": trial.result, "seconds": trial.seconds, "source": trial.source, "message": trial.message,
+        "attempts": trial.attempts, "stdout": trial.stdout, "stderr": trial.stderr,
+        "command": run.map(|run| &run.command), "directory": run.map(|run| &run.directory),
+        "host": run.map(|run| &run.host), "exit": run.and_then(|run| run.exit), "signal": run.and_then(|run| run.signal),
+        "started": run.map(|run| timestamp(run.started)), "ended": run.map(|run| timestamp(run.ended)),
+    })
+}
+
 fn as_json(journal: &Journal, identity: &Identity) -> Result<String, Failure> {
-    let row = |trial: &Trial| -> Value {
-        json!({
-            "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value, "status": trial.status,
-            "seconds": trial.seconds, "source": trial.source, "message": trial.message, "attempts": trial.attempts,
-            "stdout": trial.stdout, "stderr": trial.stderr,
-        })
-    };
-    let evaluations: Vec<Value> = journal.told()?.iter().map(row).collect();
+    let evaluations: Vec<Value> = journal.told()?.iter().map(|trial| trial_json(trial, identity)).collect();
     let pending: Vec<Value> =
         journal.pending()?.iter().map(|trial| json!({"id": trial.id, "x": identity.by_name(&trial.x)})).collect();
     let document = json!({

@@ -1,14 +1,14 @@
 //! `import`: what was measured before.
 
 use std::fs::File;
-use std::io::{Write, stdout};
+use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::count;
+use crate::format::{count, shortened};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -25,40 +25,55 @@ struct Row {
 pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
     let mut session = Session::open(&Paths::of(&args.study.path), "import")?;
     let rows = read(&args.data, &session.identity.names())?;
-    let mut known = 0;
-    let mut taken = 0;
+    let (mut known, mut taken, mut outside) = (0, 0, 0);
     for row in rows {
+        if args.skip_outside && !session.identity.contains(&row.x) {
+            outside += 1;
+            continue;
+        }
         let told = session.optimizer.evaluations();
         if told.iter().any(|evaluation| evaluation.x == row.x && evaluation.outcome.value() == row.value) {
             known += 1;
             continue;
         }
-        let status = if row.value.is_some() { "ok" } else { "failed" };
-        let record = Record { value: row.value, status, source: "import", ..Record::default() };
+        if !session.identity.contains(&row.x) {
+            let advice = "--skip-outside leaves such rows out";
+            let place = session.identity.outside(&row.x).unwrap_or_default();
+            return Err(Failure::usage(bad(&args.data, row.line, &format!("{place}; {advice}"))));
+        }
         session
-            .tell_point(&row.x, record)
+            .tell_point(&row.x, Record::told(row.value, "import"))
             .map_err(|failure| Failure::usage(bad(&args.data, row.line, &failure.message)))?;
         taken += 1;
     }
     session.commit()?;
-    let left_out = match known {
-        0 => String::new(),
-        n => format!(", {} left out: the study has them", count(n, "row")),
-    };
-    writeln!(stdout(), "{} taken in{left_out}", count(taken, "evaluation"))?;
+    let mut text = format!("{} taken in", count(taken, "evaluation"));
+    for (n, why) in [(known, "the study has them"), (outside, "they are outside the study's ranges")] {
+        if n > 0 {
+            text += &format!(", {} left out: {why}", count(n, "row"));
+        }
+    }
+    writeln!(stdout(), "{text}")?;
     Ok(())
 }
 
 fn read(path: &Path, names: &[&str]) -> Result<Vec<Row>, Failure> {
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let mut file = BufReader::new(File::open(path).map_err(|error| cannot(&error))?);
+    let beginning = file.fill_buf().map_err(|error| cannot(&error))?;
+    if let Some(b'{' | b'[') = beginning.trim_ascii_start().first() {
+        return Err(Failure::usage(format!(
+            "{} is JSON: only comma-separated values can be imported; `labcat export STUDY` writes them",
+            path.display()
+        )));
+    }
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(file);
     let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
     let columns = Columns::find(&headings, names)
         .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| cannot(&error))?;
+        let record = record.map_err(|error| cannot(&shortened(&error.to_string())))?;
         let line = record.position().map_or(0, csv::Position::line);
         let (x, value) =
             columns.row(&record, names).map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?;
@@ -92,7 +107,7 @@ impl Columns {
     fn row(&self, record: &StringRecord, names: &[&str]) -> Result<(Vec<f64>, Option<f64>), String> {
         let number = |column: usize, name: &str| {
             let text = record.get(column).unwrap_or_default();
-            text.parse::<f64>().map_err(|_| format!("{name} is {text:?}, which is not a number"))
+            text.parse::<f64>().map_err(|_| format!("{name} is {:?}, which is not a number", shortened(text)))
         };
         let x =
             self.parameters.iter().zip(names).map(|(column, name)| number(*column, name)).collect::<Result<_, _>>()?;
@@ -103,7 +118,7 @@ impl Columns {
                 Ok((x, value.is_finite().then_some(value)))
             }
             "failed" | "timeout" => Ok((x, None)),
-            other => Err(format!("status is {other:?}: write ok, failed or timeout")),
+            other => Err(format!("status is {:?}: write ok, failed or timeout", shortened(other))),
         }
     }
 }
@@ -113,5 +128,8 @@ fn bad(path: &Path, line: u64, complaint: &str) -> String {
 }
 
 fn list(headings: &StringRecord) -> String {
-    headings.iter().map(|heading| format!("`{heading}`")).collect::<Vec<_>>().join(", ")
+    const SHOWN: usize = 12;
+    let names: Vec<String> = headings.iter().take(SHOWN).map(|heading| format!("`{}`", shortened(heading))).collect();
+    let more = if headings.len() > SHOWN { format!(" and {} more", headings.len() - SHOWN) } else { String::new() };
+    names.join(", ") + &more
 }

@@ -5,11 +5,12 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
+use toml::Spanned;
 
 use super::export::write_file;
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{complain, count, number};
+use crate::format::{complain, count, number, printable, word};
 use crate::journal::Journal;
 use crate::paths::Paths;
 use crate::run::evaluate::{Evaluator, program};
@@ -51,7 +52,7 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     let mut out = stdout().lock();
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;
     let next = if args.command.is_empty() { "ask" } else { "run" };
-    writeln!(out, "next: edit the ranges, then `labcat check {0}` and `labcat {next} {0}`", file.display())?;
+    writeln!(out, "next: edit the ranges, then `labcat check {0}` and `labcat {next} {0}`", word(file))?;
     Ok(())
 }
 
@@ -121,7 +122,9 @@ fn objective_text(command: &[String]) -> String {
          # parameters_file = \"{{id}}.json\"   # the values as JSON, written before the command starts\n\
          timeout = \"1h\"               # then the whole process group is ended and the evaluation has failed\n\
          retries = 0                  # further attempts after a failure\n\
-         on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n",
+         on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
+         # max_consecutive_failures = 10   # so many failures in a row end the run; 0: never\n\
+         # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n",
         words.join(", ")
     )
 }
@@ -136,46 +139,88 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let file = paths.study_file()?.ok_or_else(|| paths.no_such_study())?;
     let study = Study::load(file)?;
-    for warning in &study.warnings {
-        complain(&format!("warning: {}", failure::at(file, warning)));
-    }
-    if let Some(objective) = &study.objective {
-        check_program(objective, file)?;
-    }
+    let evaluator = match &study.objective {
+        None => None,
+        Some(objective) => {
+            let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
+            let evaluator = Evaluator::new(objective.clone(), names, file)?;
+            for warning in evaluator.warnings() {
+                complain(&format!("warning: {}", failure::at(file, &warning)));
+            }
+            check_command(objective, file)?;
+            Some(evaluator)
+        }
+    };
     if paths.journal.exists() {
         let (_, stored) = Journal::of_begun_study(&paths)?;
         if let Some(difference) = study.identity().difference(&stored) {
             return Err(crate::session::changed(file, &difference));
         }
     }
-    describe(&study, file)
+    describe(&study, evaluator.as_ref(), file)
 }
 
-fn check_program(objective: &Objective, file: &Path) -> Result<(), Failure> {
-    let complain = |message: String| Err(Failure::study(file, &[Problem { line: objective.line, message }]));
-    if !objective.directory.is_dir() {
-        return complain(format!(
-            "the directory {} of the command does not exist: make it",
-            objective.directory.display()
-        ));
+/// Whether what the command needs is there.
+fn check_command(objective: &Objective, file: &Path) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    let mut complain = |message: String| problems.push(Problem { line: objective.line, message });
+    let own_directory = !objective.directory.is_constant();
+    let directory = objective.base.join(objective.directory.fill_constant().unwrap_or_default());
+    if !own_directory && !directory.is_dir() {
+        complain(format!("the directory {} of the command does not exist: make it", directory.display()));
     }
-    let Some(name) = objective.program().filter(|_| !objective.shell) else { return Ok(()) };
-    match found(&program(&name, &objective.directory)) {
+    for (key, files) in [("copy", &objective.copy), ("link", &objective.link)] {
+        for path in files.iter().map(|file| objective.base.join(file.get_ref())).filter(|path| !path.exists()) {
+            complain(format!("`{key}`: there is no file {}", path.display()));
+        }
+    }
+    if let Some(name) = objective.program().filter(|_| !objective.shell) {
+        let brought = |file: &Spanned<PathBuf>| file.get_ref().file_name() == Path::new(&name).file_name();
+        let comes = own_directory && name.contains('/') && objective.copy.iter().chain(&objective.link).any(brought);
+        match startable(&program(&name, &directory, &objective.base)) {
+            _ if comes => {}
+            Startable::Yes => {}
+            Startable::NotExecutable(path) => complain(format!(
+                "`command`: {} is not executable: `chmod +x {}`, or name its interpreter first",
+                path.display(),
+                word(&path)
+            )),
+            Startable::Absent => {
+                complain(format!("`command`: there is no program `{name}`: write its path, or put it on the PATH"));
+            }
+        }
+    }
+    match problems.is_empty() {
         true => Ok(()),
-        false => complain(format!("`command`: there is no program `{name}`: write its path, or put it on the PATH")),
+        false => Err(Failure::study(file, &problems)),
     }
 }
 
-/// Whether a program can be started, by its path or from the search path.
-fn found(program: &Path) -> bool {
-    let executable = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
-    if program.components().count() > 1 {
-        return executable(&program.to_owned());
-    }
-    env::var_os("PATH").is_some_and(|paths| env::split_paths(&paths).any(|path| executable(&path.join(program))))
+/// Whether a program can be started.
+enum Startable {
+    Yes,
+    NotExecutable(PathBuf),
+    Absent,
 }
 
-fn describe(study: &Study, file: &Path) -> Result<(), Failure> {
+/// Looks for a program by its path or on the search path.
+fn startable(program: &Path) -> Startable {
+    let places: Vec<PathBuf> = match program.components().count() > 1 {
+        true => vec![program.to_owned()],
+        false => {
+            let paths = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&paths).map(|path| path.join(program)).collect()
+        }
+    };
+    let mut files = places.into_iter().filter(|path| path.is_file()).peekable();
+    let Some(first) = files.peek().cloned() else { return Startable::Absent };
+    match files.any(|path| access(&path, Access::EXEC_OK).is_ok()) {
+        true => Startable::Yes,
+        false => Startable::NotExecutable(first),
+    }
+}
+
+fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result<(), Failure> {
     let mut out = stdout().lock();
     let config = &study.config;
     writeln!(out, "{} is valid", file.display())?;
@@ -183,24 +228,35 @@ fn describe(study: &Study, file: &Path) -> Result<(), Failure> {
     let default = if study.default_budget { " (200 per parameter, as no limit is given)" } else { "" };
     let (workers, seed) = (count(study.workers, "worker"), config.seed);
     writeln!(out, "{}: {}, {budget}{default}, {workers}, seed {seed}", study.name, config.direction)?;
-    let mut middle = Vec::new();
     for parameter in study.domain.parameters() {
-        let (low, high) = (parameter.low, parameter.high);
         let scale = crate::study::scale_name(parameter.scale);
-        writeln!(out, "  {} from {} to {}, {scale}", parameter.name, number(low), number(high))?;
-        middle.push(0.5 * low + 0.5 * high);
+        writeln!(out, "  {} from {} to {}, {scale}", parameter.name, number(parameter.low), number(parameter.high))?;
     }
-    match &study.objective {
-        Some(objective) => {
-            let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
-            writeln!(out, "a command would be")?;
-            for word in Evaluator::new(objective.clone(), names).words(0, &middle) {
-                writeln!(out, "  {word}")?;
-            }
-        }
-        None => {
-            writeln!(out, "no command: `labcat ask {0}` gives out points, `labcat tell` takes values", file.display())?
-        }
+    let Some(evaluator) = evaluator else {
+        writeln!(out, "no command: `labcat ask {}` gives out points, `labcat tell` takes values", word(file))?;
+        return Ok(());
+    };
+    let preview = evaluator.preview(&study.start.clone().unwrap_or_else(|| study.middle()));
+    writeln!(out, "a command would be")?;
+    for word in preview.words {
+        writeln!(out, "  {word}")?;
+    }
+    if study.objective.as_ref().is_some_and(|objective| !objective.directory.is_constant()) {
+        writeln!(out, "in {}", preview.directory.display())?;
+    }
+    for (path, text) in preview.sheets {
+        writeln!(out, "with {}\n{}", path.display(), indented(&text))?;
     }
     Ok(())
+}
+
+/// The lines of a file that hold the newcomer's attention: the first few.
+fn indented(text: &str) -> String {
+    const SHOWN: usize = 20;
+    let mut lines: Vec<String> = text.lines().take(SHOWN).map(|line| format!("  {}", printable(line))).collect();
+    let left_out = text.lines().count().saturating_sub(SHOWN);
+    if left_out > 0 {
+        lines.push(format!("  … and {}", count(left_out, "more line")));
+    }
+    lines.join("\n")
 }

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::format::{date, now};
 use crate::journal::{Journal, Trial};
 use crate::paths::Paths;
-use crate::report::{Evaluation, Parameter, ReportData, Restart, TrustRegion, render};
+use crate::report::{Evaluation, Parameter, ReportData, Restart, Setting, TrustRegion, render};
 use crate::step::Step;
 
 /// Writes the page.
@@ -18,13 +18,14 @@ pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, _) = Journal::of_begun_study(&paths)?;
     let file = args.output.clone().unwrap_or_else(|| paths.journal.with_extension("html"));
-    let page = render(&of_journal(&journal)?);
+    let page = render(&of_journal(&journal)?, Setting::File);
     write_file(&file, &page).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
     writeln!(stdout(), "{}", file.display())?;
     Ok(())
 }
 
-fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
+/// Everything that the page of a study shows.
+pub(crate) fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
     let optimizer = journal.optimizer()?;
     let mut steps = Vec::new();
     for (at_evaluation, text) in journal.steps()? {
@@ -36,7 +37,7 @@ fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
 }
 
 /// The page's data of an optimizer and what was kept beside it.
-pub(super) fn data(
+pub(crate) fn data(
     name: &str,
     created: u64,
     optimizer: &Optimizer,
@@ -52,6 +53,8 @@ pub(super) fn data(
         preset: config.preset.to_string(),
         budget: config.budget,
         stop_reason: optimizer.stop_reason().map(|reason| reason.to_string()),
+        activity: None,
+        revision: String::new(),
         created: date(created),
         generated: date(now()),
         parameters: optimizer.domain().parameters().iter().map(parameter).collect(),
@@ -91,11 +94,8 @@ fn evaluation(trial: Trial) -> Evaluation {
         value: trial.value,
         status: trial.status,
         seconds: trial.seconds,
+        message: trial.message.filter(|_| trial.value.is_none()),
         stdout: trial.stdout,
-        stderr: match (&trial.message, trial.stderr.is_empty()) {
-            (Some(message), true) => message.clone(),
-            (Some(message), false) => format!("{}\n{message}", trial.stderr.trim_end()),
-            (None, _) => trial.stderr,
-        },
+        stderr: trial.stderr,
     }
 }

@@ -1,16 +1,20 @@
 //! `status` and `best`.
 
 use std::io::{Write, stdout};
+use std::path::Path;
+use std::time::Duration;
 
 use labcat::Optimizer;
 use serde_json::json;
 
+use super::export::trial_json;
+
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, number, point};
-use crate::journal::{Journal, Trial};
+use crate::format::{count, date, moment, number, point, printable, timestamp, word};
+use crate::journal::{Correction, InHand, Journal, Trial, holder};
 use crate::paths::Paths;
-use crate::study::Identity;
+use crate::study::{Identity, duration};
 
 /// How many of the newest failures are shown.
 const FAILURES_SHOWN: usize = 5;
@@ -50,126 +54,255 @@ pub(crate) fn status(args: &cli::Status) -> Result<(), Failure> {
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     if let Some(id) = args.id {
         let trial = journal.trial(id)?.ok_or_else(|| Failure::usage(format!("there is no evaluation {id}")))?;
-        return one(&trial, &identity, args.json);
+        let corrections = journal.corrections(id)?;
+        return match args.json {
+            true => one_as_json(&trial, &corrections, &identity),
+            false => one_in_words(&trial, &corrections, &identity),
+        };
     }
-    let optimizer = journal.optimizer()?;
-    let told = journal.told()?;
-    let pending = journal.pending()?;
+    let status = Status::of(&journal, &identity, &paths)?;
     match args.json {
-        true => as_json(&journal, &identity, &optimizer, &told, &pending),
-        false => in_words(&journal, &identity, &optimizer, &told, &pending),
+        true => status.as_json(),
+        false => status.in_words(),
     }
 }
 
-fn failures(told: &[Trial]) -> Vec<&Trial> {
-    told.iter().filter(|trial| trial.value.is_none()).collect()
+/// How far a study is.
+struct Status<'a> {
+    name: String,
+    created: u64,
+    identity: &'a Identity,
+    optimizer: Optimizer,
+    told: Vec<Trial>,
+    pending: Vec<Trial>,
+    in_hand: Vec<InHand>,
+    /// Who is changing the study at this moment.
+    holder: Option<String>,
+    word: String,
 }
 
-fn as_json(
-    journal: &Journal,
-    identity: &Identity,
-    optimizer: &Optimizer,
-    told: &[Trial],
-    pending: &[Trial],
-) -> Result<(), Failure> {
-    let line = json!({
-        "study": journal.name()?, "direction": identity.direction, "created": journal.created()?,
-        "evaluations": told.len(), "budget": optimizer.config().budget, "failures": failures(told).len(),
-        "restarts": optimizer.restarts(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
-        "value": optimizer.best().and_then(|best| best.outcome.value()),
-        "x": optimizer.best().map(|best| identity.by_name(&best.x)),
-        "pending": pending.iter().map(|trial| json!({"id": trial.id, "x": identity.by_name(&trial.x)})).collect::<Vec<_>>(),
-    });
-    writeln!(stdout(), "{line}")?;
-    Ok(())
-}
+impl Status<'_> {
+    fn of<'a>(journal: &Journal, identity: &'a Identity, paths: &Paths) -> Result<Status<'a>, Failure> {
+        Ok(Status {
+            name: journal.name()?,
+            created: journal.created()?,
+            identity,
+            optimizer: journal.optimizer()?,
+            told: journal.told()?,
+            pending: journal.pending()?,
+            in_hand: journal.in_hand()?,
+            holder: holder(&paths.lock),
+            word: paths.word(),
+        })
+    }
 
-fn in_words(
-    journal: &Journal,
-    identity: &Identity,
-    optimizer: &Optimizer,
-    told: &[Trial],
-    pending: &[Trial],
-) -> Result<(), Failure> {
-    let mut out = stdout().lock();
-    let names = identity.names();
-    writeln!(out, "{}: {}, begun {}", journal.name()?, identity.direction, date(journal.created()?))?;
-    let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
-    let failed = failures(told);
-    writeln!(out, "evaluations  {}{budget}, {} failed, {} outstanding", told.len(), failed.len(), pending.len())?;
-    if let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
-        writeln!(out, "best         {} at {} (evaluation {})", number(value), point(&names, &best.x, 6), best.id)?;
+    fn failed(&self) -> Vec<&Trial> {
+        self.told.iter().filter(|trial| trial.value.is_none()).collect()
     }
-    if let Some(newest) = optimizer.restarts().last() {
-        let restarts = count(optimizer.restarts().len(), "restart");
-        writeln!(
-            out,
-            "restarts     {restarts}, the newest after evaluation {}: {}",
-            newest.at_evaluation, newest.cause
-        )?;
-    }
-    if let Some(reason) = optimizer.stop_reason() {
-        writeln!(out, "stopped      {reason}")?;
-    }
-    if !pending.is_empty() {
-        writeln!(out, "\noutstanding")?;
-        for trial in pending {
-            let values: Vec<String> =
-                names.iter().zip(&trial.x).map(|(name, x)| format!("{name} = {}", number(*x))).collect();
-            let note = trial.message.as_ref().map_or_else(String::new, |why| format!("  (last attempt: {why})"));
-            writeln!(out, "  {}: {}{note}", trial.id, values.join("  "))?;
+
+    /// What became of an outstanding evaluation, and how long ago it was started.
+    fn state(&self, id: u64) -> (&'static str, Option<f64>) {
+        match self.in_hand.iter().find(|running| running.id == id) {
+            None => ("asked", None),
+            Some(running) if self.holder.is_some() => ("running", Some((moment() - running.started).max(0.0))),
+            Some(_) => ("interrupted", None),
         }
     }
-    if !failed.is_empty() {
-        writeln!(out, "\nnewest failures (labcat status STUDY ID shows all of the output)")?;
-        for trial in failed.iter().rev().take(FAILURES_SHOWN) {
-            let why = trial.message.as_deref().unwrap_or("no value");
-            writeln!(out, "  {}: {why}  at {}", trial.id, point(&names, &trial.x, 5))?;
-            for line in last_lines(trial) {
-                writeln!(out, "     | {line}")?;
+
+    fn host(&self, id: u64) -> Option<&str> {
+        self.in_hand.iter().find(|running| running.id == id).map(|running| running.host.as_str())
+    }
+
+    /// Why evaluations failed, the commonest reason first.
+    fn reasons(&self) -> Vec<(usize, &str)> {
+        let mut reasons: Vec<(usize, &str)> = Vec::new();
+        for trial in self.failed() {
+            let why = reason(trial);
+            match reasons.iter_mut().find(|(_, known)| *known == why) {
+                Some((count, _)) => *count += 1,
+                None => reasons.push((1, why)),
             }
         }
+        reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        reasons
     }
-    Ok(())
+
+    fn as_json(&self) -> Result<(), Failure> {
+        let optimizer = &self.optimizer;
+        let pending = |trial: &Trial| {
+            let (state, seconds) = self.state(trial.id);
+            json!({
+                "id": trial.id, "x": self.identity.by_name(&trial.x), "state": state, "seconds": seconds,
+                "host": self.host(trial.id), "message": trial.message,
+            })
+        };
+        let failed = |trial: &&Trial| {
+            json!({
+                "id": trial.id, "x": self.identity.by_name(&trial.x), "status": trial.status,
+                "message": reason(trial), "seconds": trial.seconds,
+            })
+        };
+        let line = json!({
+            "study": self.name, "direction": self.identity.direction, "created": self.created,
+            "evaluations": self.told.len(), "budget": optimizer.config().budget, "failures": self.failed().len(),
+            "restarts": optimizer.restarts(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
+            "value": optimizer.best().and_then(|best| best.outcome.value()),
+            "x": optimizer.best().map(|best| self.identity.by_name(&best.x)),
+            "in_use_by": self.holder,
+            "pending": self.pending.iter().map(pending).collect::<Vec<_>>(),
+            "failed": self.failed().iter().map(failed).collect::<Vec<_>>(),
+        });
+        writeln!(stdout(), "{line}")?;
+        Ok(())
+    }
+
+    fn in_words(&self) -> Result<(), Failure> {
+        let mut out = stdout().lock();
+        let optimizer = &self.optimizer;
+        let names = self.identity.names();
+        writeln!(out, "{}: {}, begun {}", self.name, self.identity.direction, date(self.created))?;
+        let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
+        let (told, failed) = (self.told.len(), self.failed().len());
+        writeln!(out, "evaluations  {told}{budget}, {failed} failed, {} outstanding", self.pending.len())?;
+        match &self.holder {
+            Some(holder) => writeln!(out, "in use by    {}", printable(holder))?,
+            None if !self.in_hand.is_empty() => {
+                let count = count(self.in_hand.len(), "evaluation");
+                writeln!(
+                    out,
+                    "not running  the last run ended with {count} in hand; `labcat run {}` goes on",
+                    self.word
+                )?;
+            }
+            None => {}
+        }
+        if let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
+            writeln!(out, "best         {} at {} (evaluation {})", number(value), point(&names, &best.x, 6), best.id)?;
+        }
+        if let Some(newest) = optimizer.restarts().last() {
+            let restarts = count(optimizer.restarts().len(), "restart");
+            let at = count(newest.at_evaluation, "evaluation");
+            writeln!(out, "restarts     {restarts}, the newest after {at}: {}", newest.cause)?;
+        }
+        if let Some(reason) = optimizer.stop_reason() {
+            writeln!(out, "stopped      {reason}")?;
+        }
+        self.list_outstanding(&mut out)?;
+        self.list_failures(&mut out)
+    }
+
+    fn list_outstanding(&self, out: &mut impl Write) -> Result<(), Failure> {
+        if !self.pending.is_empty() {
+            writeln!(out, "\noutstanding")?;
+        }
+        for trial in &self.pending {
+            let values = self.identity.names().into_iter().zip(&trial.x);
+            let values: Vec<String> = values.map(|(name, x)| format!("{name} = {}", number(*x))).collect();
+            let state = match self.state(trial.id) {
+                ("running", Some(seconds)) => {
+                    format!(
+                        "  (running for {})",
+                        duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+                    )
+                }
+                ("interrupted", _) => "  (interrupted; the next run repeats it)".to_owned(),
+                _ => String::new(),
+            };
+            let attempt = trial.message.as_ref().map_or_else(String::new, |why| format!("  (last attempt: {why})"));
+            writeln!(out, "  {}: {}{state}{}", trial.id, values.join("  "), printable(&attempt))?;
+        }
+        Ok(())
+    }
+
+    fn list_failures(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let (failed, reasons, names) = (self.failed(), self.reasons(), self.identity.names());
+        if failed.is_empty() {
+            return Ok(());
+        }
+        if failed.len() > FAILURES_SHOWN {
+            writeln!(out, "\nwhy they failed")?;
+            for (count, why) in reasons.iter().take(FAILURES_SHOWN) {
+                writeln!(out, "  {count} times: {}", printable(why))?;
+            }
+        }
+        let word = &self.word;
+        writeln!(
+            out,
+            "\nnewest failures (`labcat status {word} ID` shows all of the output, `labcat retry {word} ID` tries again)"
+        )?;
+        for trial in failed.iter().rev().take(FAILURES_SHOWN) {
+            writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), point(&names, &trial.x, 5))?;
+            for line in last_lines(trial) {
+                writeln!(out, "     | {}", printable(line))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why an evaluation failed.
+fn reason(trial: &Trial) -> &str {
+    match (&trial.message, trial.source.as_deref()) {
+        (Some(message), _) => message,
+        (None, Some("hand")) => "told by hand that it failed",
+        (None, Some("import")) => "imported as a failure",
+        (None, _) => "no value",
+    }
 }
 
 /// The end of what a failed program said, standard error first choice.
 fn last_lines(trial: &Trial) -> Vec<&str> {
     let text = if trial.stderr.trim().is_empty() { &trial.stdout } else { &trial.stderr };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(LINES_SHOWN)..].to_vec()
 }
 
-fn one(trial: &Trial, identity: &Identity, as_json: bool) -> Result<(), Failure> {
+fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
+    let mut line = trial_json(trial, identity);
+    let replaced = |correction: &Correction| {
+        let Correction { was, became, at, cause } = correction;
+        json!({"was": was, "became": became, "at": timestamp(*at as f64), "cause": cause})
+    };
+    line["corrections"] = corrections.iter().map(replaced).collect();
+    writeln!(stdout(), "{line}")?;
+    Ok(())
+}
+
+fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
     let mut out = stdout().lock();
-    if as_json {
-        let line = json!({
-            "id": trial.id, "x": identity.by_name(&trial.x), "status": trial.status, "value": trial.value,
-            "seconds": trial.seconds, "source": trial.source, "message": trial.message, "attempts": trial.attempts,
-            "stdout": trial.stdout, "stderr": trial.stderr,
-        });
-        writeln!(out, "{line}")?;
-        return Ok(());
-    }
     writeln!(out, "evaluation {}: {}", trial.id, trial.status)?;
     for (name, x) in identity.names().iter().zip(&trial.x) {
         writeln!(out, "{name} = {}", number(*x))?;
     }
+    let run = trial.execution.as_ref();
+    let beside = trial.result.as_ref().filter(|result| result.as_object().is_some_and(|fields| fields.len() > 1));
     let facts = [
         ("value", trial.value.map(number)),
-        ("why", trial.message.clone()),
+        ("result", beside.map(ToString::to_string)),
+        ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),
         ("seconds", trial.seconds.map(number)),
         ("attempts", (trial.attempts > 1).then(|| trial.attempts.to_string())),
         ("told by", trial.source.clone()),
+        ("command", run.map(|run| run.command.iter().map(|part| word(Path::new(part))).collect::<Vec<_>>().join(" "))),
+        ("directory", run.map(|run| run.directory.clone())),
+        ("host", run.map(|run| run.host.clone())),
+        ("exit status", run.and_then(|run| run.exit).map(|exit| exit.to_string())),
+        ("signal", run.and_then(|run| run.signal).map(|signal| signal.to_string())),
+        ("started", run.map(|run| timestamp(run.started))),
+        ("ended", run.map(|run| timestamp(run.ended))),
     ];
     for (what, fact) in facts {
         if let Some(fact) = fact {
-            writeln!(out, "{what}: {fact}")?;
+            writeln!(out, "{what}: {}", printable(&fact))?;
         }
+    }
+    for Correction { was, became, at, cause } in corrections {
+        let shown = |value: &Option<f64>| value.map_or_else(|| "failed".to_owned(), number);
+        writeln!(out, "corrected: from {} to {}, {} by {cause}", shown(was), shown(became), date(*at))?;
     }
     for (what, text) in [("standard output", &trial.stdout), ("standard error", &trial.stderr)] {
         if !text.is_empty() {
-            writeln!(out, "--- {what}\n{}", text.trim_end_matches('\n'))?;
+            writeln!(out, "--- {what}\n{}", printable(text.trim_end_matches('\n')))?;
         }
     }
     Ok(())

@@ -43,13 +43,26 @@ impl Lock {
     }
 }
 
-fn held(file: &mut File) -> Failure {
+/// Who holds the lock, in words; `None` if nobody does.
+pub(crate) fn holder(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => Some(holder_of(&mut file)),
+        _ => None,
+    }
+}
+
+fn holder_of(file: &mut File) -> String {
     let mut holder = String::new();
     let _ = file.rewind().and_then(|()| file.take(200).read_to_string(&mut holder));
-    let holder = match holder.trim() {
-        "" => "another labcat process",
-        holder => holder,
-    };
+    match holder.trim() {
+        "" => "another labcat process".to_owned(),
+        holder => holder.to_owned(),
+    }
+}
+
+fn held(file: &mut File) -> Failure {
+    let holder = holder_of(file);
     Failure::run(format!(
         "the study is in use by {holder}: wait until it ends, or end it; `labcat status` works meanwhile"
     ))

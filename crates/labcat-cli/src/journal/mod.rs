@@ -1,112 +1,125 @@
 //! The journal: one SQLite file that is the study's whole memory.
 //!
 //! Every change is one transaction in write-ahead-log mode with `synchronous = FULL`: once `commit` returns, it
-//! survives a crash of the process and of the machine; before that, nothing of it is there.
+//! survives a crash of the process and of the machine; before that, nothing of it is there. [`Journal::settle`] brings
+//! the log into the file itself, so that the file alone is a whole copy.
 
 mod lock;
 mod read;
+mod record;
+mod write;
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::failure::Failure;
-use crate::format::now;
+use crate::format::{complain, now};
 use crate::paths::Paths;
 use crate::study::Identity;
-pub(crate) use lock::Lock;
-pub(crate) use read::Trial;
+pub(crate) use lock::{Lock, holder};
+pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial, outcome};
 
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
-/// The version of the schema.
-const VERSION: i64 = 1;
+/// What each version of the schema adds to the one before.
+const SCHEMA: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+/// The newest version of the schema.
+const VERSION: usize = SCHEMA.len();
+/// How long another program may hold the journal.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An open journal.
 #[derive(Debug)]
 pub(crate) struct Journal {
     db: Connection,
     path: PathBuf,
-}
-
-/// One change of the study; several make up a transaction.
-#[derive(Clone, Debug)]
-pub(crate) enum Change {
-    /// A suggestion was given out.
-    Asked { id: u64, x: Vec<f64> },
-    /// An evaluation ended.
-    Told { id: u64, x: Vec<f64>, run: usize, result: Record },
-    /// An evaluation failed and is to be tried again: it stays pending.
-    Attempted { id: u64, result: Record },
-    /// A pending suggestion will never be told.
-    Cancelled { id: u64 },
-    /// A value was corrected.
-    Corrected { id: u64, was: Option<f64>, became: f64 },
-    /// The trust region of a suggestion, as JSON.
-    Step { at_evaluation: usize, region: String },
-}
-
-/// What is known of an evaluation besides its point.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
-    /// `None`: it failed.
-    pub(crate) value: Option<f64>,
-    pub(crate) status: &'static str,
-    pub(crate) source: &'static str,
-    /// Why it failed.
-    pub(crate) message: Option<String>,
-    pub(crate) seconds: Option<f64>,
-    pub(crate) attempts: u32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
+    /// Device and number of the file that was opened.
+    file: Option<(u64, u64)>,
+    /// Something was committed and not yet brought into the file itself.
+    unsettled: bool,
 }
 
 impl Journal {
-    /// Opens the journal for writing, making it if it is not there.
+    /// Opens the journal for writing, making it if it is not there. One of an older version becomes one of this.
     pub(crate) fn open_or_create(path: &Path) -> Result<Journal, Failure> {
-        let fresh = !path.exists();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
-        let journal = Journal { db, path: path.to_owned() };
+        let mut journal = Journal { db, path: path.to_owned(), file: None, unsettled: true };
         journal.prepare().map_err(|error| trouble(path, &error))?;
         match journal.version()? {
-            None if fresh || journal.is_empty()? => journal.create()?,
+            None if journal.is_empty()? => journal.upgrade(0)?,
             None => return Err(journal.foreign()),
-            Some(_) => {}
+            Some(VERSION) => {}
+            Some(older) => journal.upgrade(older)?,
         }
+        journal.settle()?;
+        journal.file = number_of(path);
         Ok(journal)
     }
 
-    /// Opens an existing journal to look at it, also where nothing can be written, also while a run goes on.
+    /// Opens an existing journal to look at it, also where nothing can be written, also while a run goes on. One of an
+    /// older version is read as it is, through a copy in memory that has this version.
     pub(crate) fn open(path: &Path) -> Result<Journal, Failure> {
+        let mut journal = Journal::open_as_it_is(path)?;
+        match journal.version()? {
+            Some(VERSION) => Ok(journal),
+            Some(older) => {
+                let copied = journal.copied_to_memory().map_err(|error| journal.trouble(&error))?;
+                journal.db = copied;
+                journal.upgrade(older)?;
+                Ok(journal)
+            }
+            None if journal.is_empty()? => Err(Failure::run(format!(
+                "{} holds nothing: no study was begun in it, or it was copied while its {}-wal was left behind; \
+                 copy both, or name another",
+                path.display(),
+                path.display()
+            ))),
+            None => Err(journal.foreign()),
+        }
+    }
+
+    fn open_as_it_is(path: &Path) -> Result<Journal, Failure> {
         let immutable = format!("file:{}?immutable=1", percent_encoded(path));
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // Opening for writing first lets SQLite clear up what a killed run has left.
-        let attempts = [
-            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX),
-            Connection::open_with_flags(path, read_only),
-            Connection::open_with_flags(immutable, read_only | OpenFlags::SQLITE_OPEN_URI),
-        ];
+        let attempt = |number: usize| match number {
+            // Opening for writing first lets SQLite clear up what a killed run has left.
+            0 => Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX),
+            1 => Connection::open_with_flags(path, read_only),
+            _ => Connection::open_with_flags(&immutable, read_only | OpenFlags::SQLITE_OPEN_URI),
+        };
         let mut failure = None;
-        for attempt in attempts {
-            let opened = attempt.and_then(|db| {
-                db.busy_timeout(Duration::from_secs(10))?;
+        for number in 0..3 {
+            let opened = attempt(number).and_then(|db| {
+                db.busy_timeout(PATIENCE)?;
                 db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
                 Ok(db)
             });
             match opened {
                 Ok(db) => {
-                    let journal = Journal { db, path: path.to_owned() };
-                    return match journal.version()? {
-                        Some(_) => Ok(journal),
-                        None => Err(journal.foreign()),
-                    };
+                    if number == 2 && fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) {
+                        complain(&format!(
+                            "warning: {}-wal cannot be read in this place; what was written last may be missing",
+                            path.display()
+                        ));
+                    }
+                    return Ok(Journal { db, path: path.to_owned(), file: None, unsettled: false });
                 }
                 Err(error) => failure = failure.or(Some(trouble(path, &error))),
             }
         }
         Err(failure.unwrap_or_else(|| Failure::run(format!("cannot open {}", path.display()))))
+    }
+
+    fn copied_to_memory(&self) -> rusqlite::Result<Connection> {
+        let mut memory = Connection::open_in_memory()?;
+        Backup::new(&self.db, &mut memory)?.run_to_completion(1000, Duration::ZERO, None)?;
+        Ok(memory)
     }
 
     /// The journal of a study to look at, and what the study is.
@@ -120,33 +133,35 @@ impl Journal {
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
-        self.db.busy_timeout(Duration::from_secs(10))?;
+        self.db.busy_timeout(PATIENCE)?;
         self.db.pragma_update(None, "journal_mode", "WAL")?;
         self.db.pragma_update(None, "synchronous", "FULL")?;
         self.db.pragma_update(None, "foreign_keys", true)
     }
 
-    fn create(&self) -> Result<(), Failure> {
+    /// Brings the schema from an older version (0: an empty file) to this one, in one transaction.
+    fn upgrade(&self, from: usize) -> Result<(), Failure> {
         let text = format!(
             "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {} COMMIT;",
-            include_str!("schema.sql")
+            SCHEMA[from..].concat()
         );
         self.db.execute_batch(&text).map_err(|error| self.trouble(&error))
     }
 
     /// The version of the schema; `None` if the file is not ours.
-    fn version(&self) -> Result<Option<i64>, Failure> {
+    fn version(&self) -> Result<Option<usize>, Failure> {
         let pragma = |name: &str| {
             self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| self.trouble(&error))
         };
         if pragma("application_id")? != APPLICATION_ID {
             return Ok(None);
         }
-        match pragma("user_version")? {
-            VERSION => Ok(Some(VERSION)),
+        match usize::try_from(pragma("user_version")?) {
+            Ok(version @ 1..=VERSION) => Ok(Some(version)),
             other => Err(Failure::run(format!(
-                "{} was written by another version of labcat (format {other}, this one reads {VERSION}): use that version",
-                self.path.display()
+                "{} was written by another version of labcat (format {}, this one reads 1 to {VERSION}): use that version",
+                self.path.display(),
+                other.unwrap_or(0)
             ))),
         }
     }
@@ -181,90 +196,67 @@ impl Journal {
             transaction.execute("INSERT INTO state (one, json) VALUES (1, ?1)", [state])?;
             transaction.commit()
         };
-        write().map_err(|error| trouble(&self.path, &error))
+        write().map_err(|error| trouble(&self.path, &error))?;
+        self.unsettled = true;
+        self.settle()
     }
 
     /// Makes the changes and the optimizer's state durable, all or nothing.
     pub(crate) fn commit(&mut self, changes: &[Change], state: &str) -> Result<(), Failure> {
         let mut write = || {
             let transaction = self.db.transaction()?;
-            changes.iter().try_for_each(|change| apply(&transaction, change))?;
+            changes.iter().try_for_each(|change| write::apply(&transaction, change))?;
             transaction.prepare_cached("UPDATE state SET json = ?1")?.execute([state])?;
             transaction.commit()
         };
-        write().map_err(|error| trouble(&self.path, &error))
+        write().map_err(|error| trouble(&self.path, &error))?;
+        self.unsettled = true;
+        self.check_present()
+    }
+
+    /// Brings what was committed into the file itself, as far as nobody is reading what was before.
+    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.unsettled) {
+            let done = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+                Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+            });
+            let (pages, moved) = done.map_err(|error| self.trouble(&error))?;
+            self.unsettled = moved < pages;
+        }
+        Ok(())
+    }
+
+    /// Whether the file that is written is still the one that others find. If not, what it holds is saved.
+    pub(crate) fn check_present(&self) -> Result<(), Failure> {
+        if self.file == number_of(&self.path) {
+            return Ok(());
+        }
+        let path = self.path.display();
+        let rescued = (1..100).map(|n| self.path.with_extension(format!("rescued-{n}.db"))).find(|file| !file.exists());
+        let saved = rescued.and_then(|file| {
+            let name = file.to_str()?;
+            self.db.execute("VACUUM INTO ?1", [name]).is_ok().then(|| name.to_owned())
+        });
+        let advice = match saved {
+            Some(name) => {
+                format!("what it held is in {name}: rename that to {path} and run the same command again")
+            }
+            None => "what it held could not be saved".to_owned(),
+        };
+        Err(Failure::run(format!("the journal {path} was deleted or replaced while the study ran; {advice}")))
     }
 }
 
-fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
-    match change {
-        Change::Asked { id, x } => {
-            db.prepare_cached("INSERT INTO trial (id, x, status, asked_at) VALUES (?1, ?2, 'pending', ?3)")?
-                .execute(params![*id as i64, point(x), now() as i64])?;
-        }
-        Change::Told { id, x, run, result } => {
-            db.prepare_cached(
-                "INSERT INTO trial (id, x, status, value, seconds, source, message, attempts, told_at, run, told)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (SELECT coalesce(max(told) + 1, 0) FROM trial))
-                 ON CONFLICT (id) DO UPDATE SET status = excluded.status, value = excluded.value,
-                     seconds = excluded.seconds, source = excluded.source, message = excluded.message,
-                     attempts = excluded.attempts, told_at = excluded.told_at, run = excluded.run, told = excluded.told",
-            )?
-            .execute(params![
-                *id as i64,
-                point(x),
-                result.status,
-                result.value,
-                result.seconds,
-                result.source,
-                result.message,
-                result.attempts,
-                now() as i64,
-                *run as i64
-            ])?;
-            keep_output(db, *id, result)?;
-        }
-        Change::Attempted { id, result } => {
-            db.prepare_cached("UPDATE trial SET message = ?2, attempts = attempts + ?3, seconds = ?4 WHERE id = ?1")?
-                .execute(params![*id as i64, result.message, result.attempts, result.seconds])?;
-            keep_output(db, *id, result)?;
-        }
-        Change::Cancelled { id } => {
-            db.execute("UPDATE trial SET status = 'cancelled' WHERE id = ?1", [*id as i64])?;
-        }
-        Change::Corrected { id, was, became } => {
-            db.execute(
-                "INSERT INTO correction (id, was, became, at) VALUES (?1, ?2, ?3, ?4)",
-                params![*id as i64, was, became, now() as i64],
-            )?;
-            db.execute(
-                "UPDATE trial SET value = ?2, status = 'ok', message = NULL WHERE id = ?1",
-                params![*id as i64, became],
-            )?;
-        }
-        Change::Step { at_evaluation, region } => {
-            db.prepare_cached("INSERT INTO step (at_evaluation, region) VALUES (?1, ?2)")?
-                .execute(params![*at_evaluation as i64, region])?;
-        }
-    }
-    Ok(())
+/// Device and number of a file, by which it is known whatever its name.
+fn number_of(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-fn keep_output(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
-    if result.stdout.is_empty() && result.stderr.is_empty() {
-        return Ok(());
-    }
-    db.prepare_cached("INSERT OR REPLACE INTO output (id, stdout, stderr) VALUES (?1, ?2, ?3)")?.execute(params![
-        id as i64,
-        result.stdout,
-        result.stderr
-    ])?;
-    Ok(())
-}
-
-/// A point as JSON that reads back exactly.
-fn point(x: &[f64]) -> String {
-    serde_json::json!(x).to_string()
+/// The path with something added to its end.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// A path as part of a URI.

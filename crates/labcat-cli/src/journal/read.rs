@@ -1,30 +1,15 @@
 //! Questions to the journal.
 
-use labcat::{Evaluation, Optimizer, Outcome, TrialId};
+use labcat::{Evaluation, Optimizer, TrialId};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
+use super::record::{Correction, Execution, InHand, Trial, outcome};
 use crate::failure::Failure;
 use crate::study::Identity;
 
-/// One trial as the journal has it.
-#[derive(Clone, Debug)]
-pub(crate) struct Trial {
-    pub(crate) id: u64,
-    pub(crate) x: Vec<f64>,
-    /// `pending`, `ok`, `failed`, `timeout` or `cancelled`.
-    pub(crate) status: String,
-    pub(crate) value: Option<f64>,
-    pub(crate) seconds: Option<f64>,
-    pub(crate) source: Option<String>,
-    pub(crate) message: Option<String>,
-    pub(crate) attempts: u32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-const TRIAL: &str = "SELECT trial.id, x, status, value, seconds, source, message, attempts,
-    coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
+const TRIAL: &str = "SELECT trial.id, x, status, value, result, seconds, source, message, attempts, command, directory,
+    host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
     FROM trial LEFT JOIN output ON output.id = trial.id";
 
 impl Journal {
@@ -62,12 +47,12 @@ impl Journal {
     fn evaluations(&self) -> Result<Vec<Evaluation>, Failure> {
         let read = || -> rusqlite::Result<Vec<Evaluation>> {
             let mut statement =
-                self.db.prepare("SELECT id, x, value, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
+                self.db.prepare("SELECT id, x, value, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
             let evaluation = |row: &Row<'_>| {
                 Ok(Evaluation {
                     id: TrialId(row.get::<_, i64>("id")? as u64),
                     x: point(row)?,
-                    outcome: row.get::<_, Option<f64>>("value")?.map_or_else(Outcome::default, Outcome::from),
+                    outcome: outcome(row.get("value")?, row.get::<_, Option<String>>("message")?.as_deref()),
                     run: row.get::<_, i64>("run")? as usize,
                 })
             };
@@ -99,6 +84,40 @@ impl Journal {
         read().map_err(|error| self.trouble(&error))
     }
 
+    /// What was replaced of an evaluation, oldest first.
+    pub(crate) fn corrections(&self, id: u64) -> Result<Vec<Correction>, Failure> {
+        let read = || -> rusqlite::Result<Vec<Correction>> {
+            let mut statement =
+                self.db.prepare("SELECT was, became, at, cause FROM correction WHERE id = ?1 ORDER BY number")?;
+            let correction = |row: &Row<'_>| {
+                let at = row.get::<_, i64>("at")? as u64;
+                Ok(Correction { was: row.get("was")?, became: row.get("became")?, at, cause: row.get("cause")? })
+            };
+            statement.query_map([id as i64], correction)?.collect()
+        };
+        read().map_err(|error| self.trouble(&error))
+    }
+
+    /// What the newest run has, or had, in hand.
+    pub(crate) fn in_hand(&self) -> Result<Vec<InHand>, Failure> {
+        let read = || -> rusqlite::Result<Vec<InHand>> {
+            let mut statement = self.db.prepare("SELECT id, started_at, host FROM running ORDER BY id")?;
+            let in_hand = |row: &Row<'_>| {
+                Ok(InHand { id: row.get::<_, i64>(0)? as u64, started: row.get(1)?, host: row.get(2)? })
+            };
+            statement.query_map([], in_hand)?.collect()
+        };
+        read().map_err(|error| self.trouble(&error))
+    }
+
+    /// A number that differs after every change of the journal.
+    pub(crate) fn revision(&self) -> Result<String, Failure> {
+        let query = "SELECT (SELECT count(*) FROM trial) || '-' || (SELECT coalesce(max(told), -1) FROM trial) || '-' ||
+            (SELECT count(*) FROM correction) || '-' || (SELECT count(*) FROM trial WHERE status = 'cancelled') || '-' ||
+            (SELECT coalesce(sum(attempts), 0) FROM trial) || '-' || (SELECT coalesce(group_concat(id), '') FROM running)";
+        self.db.query_row(query, [], |row| row.get(0)).map_err(|error| self.trouble(&error))
+    }
+
     /// The recorded trust regions: the number of evaluations before each, and the region as JSON.
     pub(crate) fn steps(&self) -> Result<Vec<(usize, String)>, Failure> {
         let read = || -> rusqlite::Result<Vec<(usize, String)>> {
@@ -126,11 +145,33 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
         attempts: row.get("attempts")?,
         stdout: row.get("stdout")?,
         stderr: row.get("stderr")?,
+        result: json(row, "result")?,
+        execution: match json(row, "command")? {
+            None => None,
+            Some(command) => Some(Execution {
+                command,
+                directory: row.get("directory")?,
+                host: row.get("host")?,
+                started: row.get("started_at")?,
+                ended: row.get("ended_at")?,
+                exit: row.get("exit")?,
+                signal: row.get("signal")?,
+            }),
+        },
     })
+}
+
+/// A column of JSON text.
+fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    serde_json::from_str(&text).map(Some).map_err(not_json)
+}
+
+fn not_json(error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error))
 }
 
 fn point(row: &Row<'_>) -> rusqlite::Result<Vec<f64>> {
     let x: String = row.get("x")?;
-    serde_json::from_str(&x)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error)))
+    serde_json::from_str(&x).map_err(not_json)
 }

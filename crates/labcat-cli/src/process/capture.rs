@@ -1,56 +1,56 @@
-//! The output of a program, kept in bounded memory: the first and the last 64 KiB.
+//! The output of a program, kept in bounded memory: its beginning and its end for people, its end for the value.
 
-/// How much of the beginning, and how much of the end, is kept.
-const KEPT: usize = 64 * 1024;
+/// How much of the end of an output is searched for the value.
+pub(crate) const SEARCHED: usize = 4 * 1024 * 1024;
+
+/// How much more than wanted the end may grow before it is cut: a program that floods us shall not cost a copy each time.
+const SLACK: usize = 1024 * 1024;
 
 /// What was kept of one stream.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Capture {
     head: Vec<u8>,
     tail: Vec<u8>,
     total: u64,
+    /// For people: this much in all, half of it the beginning and half of it the end.
+    shown: usize,
+    /// The end that is kept, for people or for the value.
+    end: usize,
 }
 
 impl Capture {
+    /// Keeps `shown` bytes for people and the last `searched` for the value.
+    pub(crate) fn new(shown: usize, searched: usize) -> Capture {
+        Capture { head: Vec::new(), tail: Vec::new(), total: 0, shown, end: searched.max(shown.div_ceil(2)) }
+    }
+
     /// Takes in what the program wrote next.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let room = KEPT - self.head.len();
-        let (first, rest) = bytes.split_at(room.min(bytes.len()));
-        self.head.extend_from_slice(first);
-        self.tail.extend_from_slice(rest);
-        if self.tail.len() > 2 * KEPT {
-            self.tail.drain(..self.tail.len() - KEPT);
+        let room = self.shown / 2 - self.head.len();
+        self.head.extend_from_slice(&bytes[..room.min(bytes.len())]);
+        self.tail.extend_from_slice(bytes);
+        if self.tail.len() > self.end + SLACK {
+            self.tail.drain(..self.tail.len() - self.end);
         }
     }
 
-    /// The last bytes of the stream, at most `KEPT`, or all of it if nothing is left out.
-    fn end(&self) -> &[u8] {
-        &self.tail[self.tail.len().saturating_sub(KEPT)..]
-    }
-
-    fn left_out(&self) -> u64 {
-        self.total - (self.head.len() + self.end().len()) as u64
-    }
-
-    /// What was kept, with a line that says how much is missing.
+    /// What is kept for people, with a line that says how much is missing.
     pub(crate) fn text(&self) -> String {
-        let left_out = self.left_out();
-        if left_out == 0 {
-            return String::from_utf8_lossy(&[&self.head, self.end()].concat()).into_owned();
+        if self.total <= self.shown as u64 {
+            return String::from_utf8_lossy(&self.tail).into_owned();
         }
-        let (head, end) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(self.end()));
-        format!("{head}\n[… {left_out} bytes left out …]\n{end}")
+        let end = &self.tail[self.tail.len().saturating_sub(self.shown.div_ceil(2))..];
+        let left_out = self.total - (self.head.len() + end.len()) as u64;
+        let (head, end) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(end));
+        let note = format!("[… {left_out} bytes left out …]");
+        [&*head, &note, &*end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The last line that is not blank; `None` if there is none, or if it is too long to be a value.
-    pub(crate) fn last_line(&self) -> Option<String> {
-        let end = match self.left_out() {
-            0 => [&self.head, self.end()].concat(),
-            _ => self.end().splitn(2, |byte| *byte == b'\n').nth(1)?.to_vec(),
-        };
-        let text = String::from_utf8_lossy(&end);
-        text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
+    /// The end of the stream, in which the value is looked for; false if its beginning is missing.
+    pub(crate) fn searched(&self) -> (String, bool) {
+        let end = &self.tail[self.tail.len().saturating_sub(self.end)..];
+        (String::from_utf8_lossy(end).into_owned(), self.total == end.len() as u64)
     }
 }
 
@@ -59,42 +59,35 @@ mod tests {
     use super::*;
 
     fn captured(chunks: &[&[u8]]) -> Capture {
-        let mut capture = Capture::default();
+        let mut capture = Capture::new(8, 32);
         chunks.iter().for_each(|chunk| capture.push(chunk));
         capture
     }
 
     #[test]
     fn short_output_is_kept_whole() {
-        let capture = captured(&[b"one\n", b"two\n \n"]);
-        assert_eq!(capture.text(), "one\ntwo\n \n");
-        assert_eq!(capture.last_line().as_deref(), Some("two"));
-        assert_eq!(captured(&[b" \n\n"]).last_line(), None);
+        let capture = captured(&[b"one\n", b"2\n \n"]);
+        assert_eq!(capture.text(), "one\n2\n \n");
+        assert_eq!(capture.searched(), ("one\n2\n \n".to_owned(), true));
     }
 
     #[test]
     fn long_output_keeps_both_ends_in_bounded_memory() {
         let mut capture = captured(&[b"first\n"]);
-        for _ in 0..2_000 {
+        for _ in 0..4_000 {
             capture.push(&[b'.'; 1_000]);
-            assert!(capture.tail.len() <= 2 * KEPT + 1_000);
+            assert!(capture.tail.len() <= 32 + SLACK);
         }
         capture.push(b"\n1.5\n");
-        assert_eq!(capture.last_line().as_deref(), Some("1.5"));
-        let text = capture.text();
-        assert!(text.starts_with("first\n") && text.ends_with("\n1.5\n"));
-        assert!(text.contains(&format!("[… {} bytes left out …]", 6 + 2_000_000 + 5 - 2 * KEPT)));
+        assert_eq!(capture.text(), format!("firs\n[… {} bytes left out …]\n1.5\n", 6 + 4_000_000 + 5 - 8));
+        assert_eq!(capture.searched(), (format!("{}\n1.5\n", ".".repeat(27)), false));
     }
 
     #[test]
-    fn nothing_is_left_out_up_to_both_ends() {
-        let capture = captured(&[&[b'a'; 2 * KEPT - 3], b"\n42"]);
-        assert_eq!(capture.left_out(), 0);
-        assert_eq!(capture.last_line().as_deref(), Some("42"));
-    }
-
-    #[test]
-    fn a_line_longer_than_what_is_kept_is_no_value() {
-        assert_eq!(captured(&[&[b'1'; 5 * KEPT]]).last_line(), None);
+    fn nothing_need_be_kept_for_people() {
+        let mut capture = Capture::new(0, 32);
+        capture.push(b"3.5\n");
+        assert_eq!(capture.text(), "[… 4 bytes left out …]");
+        assert_eq!(capture.searched().0, "3.5\n");
     }
 }

@@ -15,7 +15,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-pub(crate) use capture::Capture;
+pub(crate) use capture::{Capture, SEARCHED};
 pub(crate) use stop::{Stop, ignore_file_size_signal};
 
 /// How often a running program is looked at for deadlines, interruption and output that others hold open.
@@ -35,20 +35,25 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) end: End,
+    pub(crate) status: ExitStatus,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
     pub(crate) seconds: f64,
 }
 
 /// Runs the program to its end, its deadline or an interruption; then nothing of its process group is left.
-pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop) -> io::Result<Finished> {
+/// `shown` bytes of each output are kept for people.
+pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
     let started = Instant::now();
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
     let group = Pid::from_child(&child);
     let mut running = Running {
         group,
-        streams: [Stream::new(child.stdout.take().map(Into::into)), Stream::new(child.stderr.take().map(Into::into))],
+        streams: [
+            Stream::new(child.stdout.take().map(Into::into), Capture::new(shown, SEARCHED)),
+            Stream::new(child.stderr.take().map(Into::into), Capture::new(shown, 0)),
+        ],
         deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
         ending: None,
     };
@@ -60,7 +65,7 @@ pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop)
     followed?;
     let [stdout, stderr] = running.streams.map(|stream| stream.kept);
     let end = running.ending.map_or(End::Exited(status), |ending| ending.reason);
-    Ok(Finished { end, stdout, stderr, seconds: started.elapsed().as_secs_f64() })
+    Ok(Finished { end, status, stdout, stderr, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// The words for an exit status that is not success.
@@ -162,11 +167,11 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(pipe: Option<OwnedFd>) -> Stream {
+    fn new(pipe: Option<OwnedFd>, kept: Capture) -> Stream {
         if let Some(pipe) = &pipe {
             set_nonblocking(pipe);
         }
-        Stream { pipe: pipe.map(Into::into), kept: Capture::default() }
+        Stream { pipe: pipe.map(Into::into), kept }
     }
 
     /// Takes in one buffer of what is there; false when there is nothing more for now.

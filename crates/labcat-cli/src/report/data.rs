@@ -22,6 +22,10 @@ pub(crate) struct ReportData {
     pub(crate) budget: Option<usize>,
     /// Why the study stopped (`budget`, `target`, `tolerance`, …); `None` while it can go on.
     pub(crate) stop_reason: Option<String>,
+    /// `running` while somebody evaluates for it; `None` otherwise, or if nobody looked.
+    pub(crate) activity: Option<String>,
+    /// Differs after every change of the study; empty if nobody asks.
+    pub(crate) revision: String,
     /// When the study was begun, as it should be read.
     pub(crate) created: String,
     /// When this page was written, as it should be read.
@@ -64,6 +68,8 @@ pub(crate) struct Evaluation {
     pub(crate) value: Option<f64>,
     /// `ok`, or a word for what went wrong (`failed`, `timeout`, …).
     pub(crate) status: String,
+    /// Why it failed, if it did and somebody knows.
+    pub(crate) message: Option<String>,
     /// How long it took; `None` if nobody measured it (an imported or typed value).
     pub(crate) seconds: Option<f64>,
     /// The end of its standard output; the page carries the last 2,000 characters.

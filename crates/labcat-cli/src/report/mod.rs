@@ -5,10 +5,12 @@ mod data;
 pub(crate) use data::{Evaluation, Parameter, ReportData, Restart, TrustRegion};
 
 const TEMPLATE: &str = include_str!("page/template.html");
-const STYLE: &str = include_str!("page/page.css");
-/// The page's script, in the order of its parts: each may use what stands before it.
+pub(crate) const STYLE: &str = include_str!("page/page.css");
+/// What the scripts of all pages begin with.
+pub(crate) const TOOLS: &str = concat!(include_str!("page/tools.js"), include_str!("page/frame.js"));
+/// The page of a study as a function of the study, in the order of its parts: each may use what stands before it.
 const SCRIPT: &str = concat!(
-    "\"use strict\";\n{\n",
+    "const showStudy = (study) => {\n",
     include_str!("page/base.js"),
     include_str!("page/chart.js"),
     include_str!("page/curves.js"),
@@ -17,20 +19,43 @@ const SCRIPT: &str = concat!(
     include_str!("page/region.js"),
     include_str!("page/table.js"),
     include_str!("page/page.js"),
-    "}\n",
+    "};\n",
 );
+const LIVE: &str = include_str!("page/live.js");
+/// The study that the page carries.
+const CARRIED: &str = "JSON.parse($(\"data\").textContent)";
+
+/// Where a page is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Setting {
+    /// From a file: it never changes and needs nothing.
+    File,
+    /// From `labcat serve`: it asks the server what is new.
+    Served,
+}
 
 /// The page of a study.
-pub(crate) fn render(data: &ReportData) -> String {
+pub(crate) fn render(data: &ReportData, setting: Setting) -> String {
+    let served = setting == Setting::Served;
+    let start = match served {
+        true => format!("{LIVE}startLive({CARRIED});\n}}"),
+        false => format!("showStudy({CARRIED});\n}}"),
+    };
     fill(
         TEMPLATE,
         &[
             ("name", &escape_html(&data.name)),
             ("summary", &escape_html(&summary(data))),
             ("version", env!("CARGO_PKG_VERSION")),
+            (
+                "brand",
+                if served { "<a href=\"/\">labcat</a> <span>live</span>" } else { "labcat <span>study report</span>" },
+            ),
+            ("connect", if served { " connect-src 'self';" } else { "" }),
             ("style", STYLE),
             ("data", &script_safe_json(data)),
-            ("script", SCRIPT),
+            ("script", &format!("\"use strict\";\n{{\n{TOOLS}{SCRIPT}")),
+            ("start", &start),
         ],
     )
 }
@@ -49,7 +74,7 @@ fn summary(data: &ReportData) -> String {
 }
 
 /// JSON that can stand inside a `script` element: no `<` can end the element or begin a comment in it.
-fn script_safe_json(data: &ReportData) -> String {
+pub(crate) fn script_safe_json(data: &impl serde::Serialize) -> String {
     // Plain structs of text and numbers: serialising into memory has no way to fail, and `null` shows as an empty page.
     serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()).replace('<', "\\u003c")
 }
@@ -70,7 +95,7 @@ fn escape_html(text: &str) -> String {
 }
 
 /// Puts each part where the template says `@@its-key@@`, in one pass: what is put in is never searched for keys.
-fn fill(template: &str, parts: &[(&str, &str)]) -> String {
+pub(crate) fn fill(template: &str, parts: &[(&str, &str)]) -> String {
     let size = template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>();
     let mut page = String::with_capacity(size);
     for (position, piece) in template.split("@@").enumerate() {

@@ -1,14 +1,15 @@
 //! What a run shows: a live display on a terminal, plain lines elsewhere, JSON events for machines.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use labcat::{Restart, TrialId};
 use serde_json::{Value, json};
 
+use super::retry;
 use crate::failure::Failure;
-use crate::format::{brief, complain, count, number, point};
+use crate::format::{brief, complain, count, number, point, printable};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -31,14 +32,17 @@ pub(super) enum Event<'a> {
         paths: &'a Paths,
     },
     /// The run failed or was interrupted; people read the failure itself.
-    Broken(&'a Failure),
+    Broken {
+        failure: &'a Failure,
+        stop: &'a str,
+    },
 }
 
 /// An evaluation that was told.
 pub(super) struct Told {
     pub(super) id: TrialId,
     pub(super) x: Vec<f64>,
-    pub(super) record: Record,
+    pub(super) record: Box<Record>,
     pub(super) improved: bool,
 }
 
@@ -49,7 +53,11 @@ pub(super) struct Display {
     began: Instant,
     /// Evaluations told before this run.
     before: usize,
-    failures: usize,
+    /// Evaluations of this run that gave a value, and that did not.
+    succeeded: usize,
+    failed: usize,
+    /// Why standard output cannot be written, other than that nobody reads it.
+    trouble: Option<io::Error>,
 }
 
 enum Manner {
@@ -70,18 +78,21 @@ impl Display {
             default_budget: study.default_budget,
             began: Instant::now(),
             before: session.optimizer.n_evaluations(),
-            failures: session.failures(),
+            succeeded: 0,
+            failed: 0,
+            trouble: None,
         }
     }
 
     pub(super) fn show(&mut self, event: &Event<'_>, session: &Session) {
         if let Event::Evaluated(told) = event {
-            self.failures += usize::from(told.record.value.is_none());
+            let count = if told.record.reading.is_some() { &mut self.succeeded } else { &mut self.failed };
+            *count += 1;
         }
         match &self.manner {
             Manner::Json => {
-                // A reader that went away does not stop the study.
-                let _ = writeln!(stdout(), "{}", self.json(event, session));
+                let line = format!("{}\n", self.json(event, session));
+                self.print(&line);
             }
             Manner::Lines => {
                 if let Some(line) = self.line(event, session) {
@@ -89,21 +100,55 @@ impl Display {
                 }
             }
             Manner::Live(bar) => {
-                let succeeded = matches!(event, Event::Evaluated(told) if told.record.value.is_some());
+                let succeeded = matches!(event, Event::Evaluated(told) if told.record.reading.is_some());
                 if let Some(line) = self.line(event, session).filter(|_| !succeeded) {
-                    bar.println(line);
+                    bar.println(printable(&line));
                 }
             }
         }
         if let (Event::End { reason, paths }, Manner::Lines | Manner::Live(_)) = (event, &self.manner) {
-            let _ = stdout().write_all(self.summary(reason, paths, session).as_bytes());
+            let summary = self.summary(reason, paths, session);
+            self.print(&summary);
         }
+    }
+
+    /// The end of a retry.
+    pub(super) fn after_retry(&mut self, paths: &Paths, session: &Session) -> Result<(), Failure> {
+        let (succeeded, run) = (self.succeeded, self.succeeded + self.failed);
+        let text = match self.manner {
+            Manner::Json => format!("{}\n", self.end("retried", None, session)),
+            Manner::Lines | Manner::Live(_) => retry::summary(succeeded, run),
+        };
+        self.print(&text);
+        match succeeded == run {
+            true => Ok(()),
+            false => Err(Failure::run(format!(
+                "{} failed again; `labcat status {}` shows what the command printed",
+                count(run - succeeded, "evaluation"),
+                paths.word()
+            ))),
+        }
+    }
+
+    /// Writes to standard output. A reader that went away does not stop the study; a full disk does not either, but the
+    /// run will not end well.
+    fn print(&mut self, text: &str) {
+        let mut out = stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.trouble = Some(error),
+            _ => {}
+        }
+    }
+
+    /// Why something that was to be printed is missing.
+    pub(super) fn trouble(&self) -> Option<&io::Error> {
+        self.trouble.as_ref()
     }
 
     /// A remark outside the sequence of events.
     pub(super) fn note(&self, text: &str) {
         match &self.manner {
-            Manner::Live(bar) => bar.println(text),
+            Manner::Live(bar) => bar.println(printable(text)),
             Manner::Lines | Manner::Json => complain(text),
         }
     }
@@ -118,7 +163,7 @@ impl Display {
             }
             None => "no value yet".to_owned(),
         };
-        let mut facts = vec![format!("{running} running"), format!("{} failed", self.failures)];
+        let mut facts = vec![format!("{running} running"), format!("{} failed", session.failures())];
         facts.push(count(optimizer.restarts().len(), "restart"));
         facts.extend(self.left(session).map(|left| format!("{} left", duration::show(left))));
         bar.set_position(optimizer.n_evaluations() as u64);
@@ -144,8 +189,8 @@ impl Display {
         let names = session.identity.names();
         Some(match event {
             Event::Begin { pending, workers } => self.beginning(*pending, *workers, session),
-            Event::Suggested { .. } | Event::End { .. } | Event::Broken(_) => return None,
-            Event::Evaluated(Told { id, x, record, improved }) => match record.value {
+            Event::Suggested { .. } | Event::End { .. } | Event::Broken { .. } => return None,
+            Event::Evaluated(Told { id, x, record, improved }) => match record.value() {
                 Some(value) => {
                     let mark = if *improved { "  best so far" } else { "" };
                     format!("{id}: {} at {}{mark}", brief(value, 6), point(&names, x, 5))
@@ -183,7 +228,7 @@ impl Display {
         let mut text = format!(
             "stopped by {reason} after {} ({} failed, {}), {} in this run\n",
             count(optimizer.n_evaluations(), "evaluation"),
-            self.failures,
+            session.failures(),
             count(optimizer.restarts().len(), "restart"),
             duration::show(self.began.elapsed()),
         );
@@ -194,7 +239,7 @@ impl Display {
                 text += &format!("  {name} = {}\n", number(*x));
             }
         }
-        text + &format!("a page about it: labcat report {}\n", paths.study.display())
+        text + &format!("a page about it: labcat report {}\n", paths.word())
     }
 
     fn json(&self, event: &Event<'_>, session: &Session) -> Value {
@@ -206,17 +251,14 @@ impl Display {
             }),
             Event::Suggested { id, x } => json!({"event": "suggestion", "id": id.0, "x": session.by_name(x)}),
             Event::Evaluated(Told { id, x, record, improved }) => json!({
-                "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value,
+                "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value(),
                 "status": record.status, "message": record.message, "seconds": record.seconds, "best": improved,
             }),
             Event::Restarted(restart) => json!({
                 "event": "restart", "at_evaluation": restart.at_evaluation, "cause": restart.cause,
             }),
             Event::End { reason, .. } => self.end(reason, None, session),
-            Event::Broken(failure) => {
-                let reason = if failure.is_error() { "error" } else { "interrupted" };
-                self.end(reason, Some(&failure.message), session)
-            }
+            Event::Broken { failure, stop } => self.end(stop, Some(&failure.message), session),
         }
     }
 
@@ -224,7 +266,7 @@ impl Display {
         let optimizer = &session.optimizer;
         json!({
             "event": "end", "stop": reason, "message": message, "evaluations": optimizer.n_evaluations(),
-            "failures": self.failures, "restarts": optimizer.restarts().len(),
+            "failures": session.failures(), "restarts": optimizer.restarts().len(),
             "seconds": self.began.elapsed().as_secs_f64(),
             "value": optimizer.best().and_then(|best| best.outcome.value()),
             "x": optimizer.best().map(|best| session.by_name(&best.x)),

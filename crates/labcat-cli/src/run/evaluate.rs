@@ -1,21 +1,25 @@
-//! One evaluation: the command with its values, and the number it gives.
+//! One evaluation: the command with its values, and what it gives.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::format::number;
-use crate::journal::Record;
+use super::prepare::{self, Sheet};
+use crate::failure::Failure;
+use crate::format::{host, moment, number};
+use crate::journal::{Execution, Record};
 use crate::process::{self, Capture, End, Finished, Stop};
-use crate::study::Objective;
-use crate::study::duration;
+use crate::study::template::Template;
+use crate::study::{Objective, Problem, duration};
+use crate::value::{Extraction, Reading};
 
 /// What came of an evaluation.
 #[derive(Debug)]
 pub(crate) enum Evaluated {
     /// It ended, well or not.
-    Ended(Record),
+    Ended(Box<Record>),
     /// The user interrupted it.
     Interrupted,
     /// The command cannot be started at all; says why.
@@ -27,14 +31,35 @@ pub(crate) enum Evaluated {
 pub(crate) struct Evaluator {
     objective: Objective,
     names: Vec<String>,
+    /// The study's templates, read.
+    sheets: Vec<Sheet>,
 }
 
-/// How much of a value file is read, from its end.
-const VALUE_TAIL: u64 = 64 * 1024;
+/// How much of a value file is read; of a larger one the end.
+const VALUE_FILE: u64 = 64 * 1024 * 1024;
 
 impl Evaluator {
-    pub(crate) fn new(objective: Objective, names: Vec<String>) -> Evaluator {
-        Evaluator { objective, names }
+    /// Reads the study's templates; `study` is the file that names them.
+    pub(crate) fn new(objective: Objective, names: Vec<String>, study: &Path) -> Result<Evaluator, Failure> {
+        let sheets = prepare::read(&objective, &names, study)?;
+        Ok(Evaluator { objective, names, sheets })
+    }
+
+    /// Parameters that nothing uses: they were probably forgotten.
+    pub(crate) fn warnings(&self) -> Vec<Problem> {
+        if self.objective.parameters_file.is_some() {
+            return Vec::new();
+        }
+        let texts = self.objective.command.iter().chain([&self.objective.directory]);
+        let used: Vec<usize> =
+            texts.chain(self.sheets.iter().map(|sheet| &sheet.text)).flat_map(Template::parameters).collect();
+        let where_to = if self.sheets.is_empty() { "`command` does" } else { "`command` and `template` do" };
+        let forgotten = self.names.iter().enumerate().filter(|(index, _)| !used.contains(index));
+        let problem = |(_, name): (usize, &String)| Problem {
+            line: self.objective.line,
+            message: format!("{where_to} not use {{{name}}}; the command finds it in its environment as LABCAT_{name}"),
+        };
+        forgotten.map(problem).collect()
     }
 
     /// Evaluates a point, again after a failure as often as the study wants.
@@ -43,8 +68,8 @@ impl Evaluator {
         loop {
             attempts += 1;
             match self.attempt(id, x, stop) {
-                Evaluated::Ended(record) if record.value.is_none() && attempts <= self.objective.retries => {}
-                Evaluated::Ended(record) => return Evaluated::Ended(Record { attempts, ..record }),
+                Evaluated::Ended(record) if record.reading.is_none() && attempts <= self.objective.retries => {}
+                Evaluated::Ended(record) => return Evaluated::Ended(Box::new(Record { attempts, ..*record })),
                 other => return other,
             }
         }
@@ -52,109 +77,138 @@ impl Evaluator {
 
     fn attempt(&self, id: u64, x: &[f64], stop: &Stop) -> Evaluated {
         let values = texts(x);
-        let path =
-            |template: &crate::study::template::Template| self.objective.directory.join(template.fill(id, &values));
-        if let Some(file) = self.objective.parameters_file.as_ref().map(path)
-            && let Err(error) = self.write_parameters(&file, x)
-        {
-            return Evaluated::Impossible(format!("cannot write parameters_file {}: {error}", file.display()));
+        let directory = self.directory(id, &values);
+        let prepared = prepare::directory(&self.objective, &self.sheets, &directory, id, &values)
+            .and_then(|()| self.write_parameters(&directory, id, x, &values));
+        if let Err(why) = prepared {
+            return Evaluated::Impossible(why);
         }
-        let value_file = self.objective.value_file.as_ref().map(path);
+        let value_file = self.objective.value_file.as_ref().map(|file| directory.join(file.fill(id, &values)));
         if let Some(file) = &value_file {
             // What an earlier attempt left must not be taken for this one's value.
             match fs::remove_file(file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Evaluated::Impossible(format!("cannot replace value_file {}: {error}", file.display()));
+                    return Evaluated::Impossible(format!("cannot replace the value file {}: {error}", file.display()));
                 }
                 _ => {}
             }
         }
-        let mut command = self.command(id, &values);
-        match process::run(&mut command, self.objective.timeout, stop) {
-            Ok(finished) => self.judge(finished, value_file.as_deref()),
-            Err(error) => Evaluated::Impossible(self.cannot_start(&command, &error)),
+        let words = self.words(id, &values, &directory);
+        let mut command = self.command(id, &values, &words, &directory);
+        let started = moment();
+        match process::run(&mut command, self.objective.timeout, self.objective.keep_output, stop) {
+            Ok(finished) => {
+                let execution = Execution {
+                    command: words,
+                    directory: std::path::absolute(&directory).unwrap_or(directory).to_string_lossy().into_owned(),
+                    host: host(),
+                    started,
+                    ended: moment(),
+                    exit: finished.status.code(),
+                    signal: finished.status.signal(),
+                };
+                self.judge(finished, value_file.as_deref(), execution)
+            }
+            Err(error) => Evaluated::Impossible(cannot_start(&words[0], &directory, &error)),
         }
     }
 
-    /// The words of the command for a point.
-    pub(crate) fn words(&self, id: u64, x: &[f64]) -> Vec<String> {
+    fn directory(&self, id: u64, values: &[String]) -> PathBuf {
+        self.objective.base.join(self.objective.directory.fill(id, values))
+    }
+
+    /// The command of a point, its directory, and the files that are filled for it: what `labcat check` shows.
+    pub(crate) fn preview(&self, x: &[f64]) -> Preview {
         let values = texts(x);
-        self.objective.command.iter().map(|template| template.fill(id, &values)).collect()
+        let directory = self.directory(0, &values);
+        let words = self.objective.command.iter().map(|template| template.fill(0, &values)).collect();
+        let sheets = self.sheets.iter().map(|sheet| sheet.filled(&directory, 0, &values)).collect();
+        Preview { words, directory, sheets }
+    }
+
+    /// The words of the command as they are run, the program first.
+    fn words(&self, id: u64, values: &[String], directory: &Path) -> Vec<String> {
+        let mut words: Vec<String> = self.objective.command.iter().map(|template| template.fill(id, values)).collect();
+        match (self.objective.shell, words.first_mut()) {
+            (true, _) => {
+                let mut shell = vec!["/bin/sh".to_owned(), "-c".to_owned()];
+                shell.append(&mut words);
+                shell
+            }
+            (false, Some(first)) => {
+                let path = program(first, directory, &self.objective.base);
+                *first = path.to_str().map_or_else(|| first.clone(), str::to_owned);
+                words
+            }
+            (false, None) => vec![String::new()],
+        }
     }
 
     /// The command of one evaluation. Values are arguments or variables, never part of a program that a shell reads,
     /// unless the study asks for a shell; then they are decimal numbers.
-    fn command(&self, id: u64, values: &[String]) -> Command {
-        let mut words = self.objective.command.iter().map(|template| template.fill(id, values));
-        let first = words.next().unwrap_or_default();
-        let mut command = match self.objective.shell {
-            true => {
-                let mut shell = Command::new("/bin/sh");
-                shell.args(["-c", &first]);
-                shell
-            }
-            false => Command::new(program(&first, &self.objective.directory)),
-        };
-        command.args(words).current_dir(&self.objective.directory);
+    fn command(&self, id: u64, values: &[String], words: &[String], directory: &Path) -> Command {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).current_dir(directory);
         for (name, value) in &self.objective.environment {
             command.env(name, value);
         }
         for (name, value) in self.names.iter().zip(values) {
             command.env(format!("LABCAT_{name}"), value);
         }
+        command.env("LABCAT_id", id.to_string());
         command
     }
 
-    fn write_parameters(&self, file: &Path, x: &[f64]) -> io::Result<()> {
+    fn write_parameters(&self, directory: &Path, id: u64, x: &[f64], values: &[String]) -> Result<(), String> {
+        let Some(template) = &self.objective.parameters_file else { return Ok(()) };
+        let file = directory.join(template.fill(id, values));
         let object: serde_json::Map<String, serde_json::Value> =
             self.names.iter().zip(x).map(|(name, value)| (name.clone(), (*value).into())).collect();
-        if let Some(directory) = file.parent() {
-            fs::create_dir_all(directory)?;
-        }
-        fs::write(file, serde_json::Value::Object(object).to_string() + "\n")
+        prepare::write(&file, &(serde_json::Value::Object(object).to_string() + "\n"))
+            .map_err(|error| format!("cannot write parameters_file {}: {error}", file.display()))
     }
 
-    fn judge(&self, finished: Finished, value_file: Option<&Path>) -> Evaluated {
-        let (status, value) = match finished.end {
+    fn judge(&self, finished: Finished, value_file: Option<&Path>, execution: Execution) -> Evaluated {
+        let (status, reading) = match finished.end {
             End::Interrupted => return Evaluated::Interrupted,
             End::TimedOut => {
                 let limit = self.objective.timeout.map(duration::show).unwrap_or_default();
                 ("timeout", Err(format!("did not end within its timeout of {limit}")))
             }
             End::Exited(status) if !status.success() => ("failed", Err(process::describe(status))),
-            End::Exited(_) => match value(&finished.stdout, value_file) {
-                Ok(value) => ("ok", Ok(value)),
-                Err(why) => ("failed", Err(why)),
-            },
+            End::Exited(_) => {
+                let reading = match value_file {
+                    None => of_output(&self.objective.extraction, &finished.stdout),
+                    Some(file) => of_file(&self.objective.extraction, file),
+                };
+                (if reading.is_ok() { "ok" } else { "failed" }, reading)
+            }
         };
-        Evaluated::Ended(Record {
-            value: value.as_ref().ok().copied(),
+        let (reading, message) = match reading {
+            Ok(reading) => (Some(reading), None),
+            Err(why) => (None, Some(why)),
+        };
+        Evaluated::Ended(Box::new(Record {
+            reading,
             status,
             source: "command",
-            message: value.err(),
+            message,
             seconds: Some(finished.seconds),
             attempts: 1,
             stdout: finished.stdout.text(),
             stderr: finished.stderr.text(),
-        })
+            execution: Some(execution),
+        }))
     }
+}
 
-    fn cannot_start(&self, command: &Command, error: &io::Error) -> String {
-        let program = command.get_program().to_string_lossy();
-        let directory = &self.objective.directory;
-        if !directory.is_dir() {
-            return format!("the directory {} of the command does not exist", directory.display());
-        }
-        match error.kind() {
-            io::ErrorKind::NotFound => {
-                format!("cannot start `{program}`: there is no such program; write its path, or put it on the PATH")
-            }
-            io::ErrorKind::PermissionDenied => {
-                format!("cannot start `{program}`: it is not executable; `chmod +x` it, or name its interpreter first")
-            }
-            _ => format!("cannot start `{program}`: {error}"),
-        }
-    }
+/// What a command would be.
+#[derive(Debug)]
+pub(crate) struct Preview {
+    pub(crate) words: Vec<String>,
+    pub(crate) directory: PathBuf,
+    /// Files and what they would hold.
+    pub(crate) sheets: Vec<(PathBuf, String)>,
 }
 
 /// Values as the command gets them.
@@ -162,66 +216,65 @@ fn texts(x: &[f64]) -> Vec<String> {
     x.iter().map(|value| number(*value)).collect()
 }
 
-/// A program named by a relative path is found from the directory that the command runs in.
-pub(crate) fn program(name: &str, directory: &Path) -> PathBuf {
-    let relative = name.contains('/') && Path::new(name).is_relative();
-    match relative.then(|| std::path::absolute(directory.join(name))) {
-        Some(Ok(path)) => path,
-        _ => PathBuf::from(name),
+/// A program named by a relative path is found from the directory that the command runs in, or beside the study.
+pub(crate) fn program(name: &str, directory: &Path, base: &Path) -> PathBuf {
+    if !name.contains('/') || Path::new(name).is_absolute() {
+        return PathBuf::from(name);
+    }
+    let places = [directory.join(name), base.join(name)];
+    let place = places.iter().find(|place| place.exists()).unwrap_or(&places[0]);
+    std::path::absolute(place).unwrap_or_else(|_| place.clone())
+}
+
+fn cannot_start(program: &str, directory: &Path, error: &io::Error) -> String {
+    if !directory.is_dir() {
+        return format!("the directory {} of the command does not exist", directory.display());
+    }
+    let there = program.contains('/') && Path::new(program).exists();
+    match error.kind() {
+        io::ErrorKind::NotFound if there => {
+            format!("cannot start `{program}`: the interpreter that its first line names does not exist")
+        }
+        io::ErrorKind::NotFound => {
+            format!("cannot start `{program}`: there is no such program; write its path, or put it on the PATH")
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("cannot start `{program}`: it is not executable; `chmod +x` it, or name its interpreter first")
+        }
+        _ => format!("cannot start `{program}`: {error}"),
     }
 }
 
-/// The value a successful command gave.
-fn value(stdout: &Capture, value_file: Option<&Path>) -> Result<f64, String> {
-    match value_file {
-        None => {
-            let line =
-                stdout.last_line().ok_or("printed no value; its last line must be a number or {\"value\": …}")?;
-            number_in(&line).map_err(|why| format!("the last line of its output, `{}`, {why}", shortened(&line)))
+/// The value in what a successful command printed.
+fn of_output(extraction: &Extraction, stdout: &Capture) -> Result<Reading, String> {
+    let (text, whole) = stdout.searched();
+    let long = format!("its output is longer than the {} MiB that are searched", process::SEARCHED / (1024 * 1024));
+    match extraction {
+        Extraction::LastLine if !whole && !text.trim_end().contains(['\n', '\r']) => {
+            return Err("its last line is too long to hold a value".to_owned());
         }
-        Some(file) => {
-            let name = file.display();
-            let line = last_line_of(file).map_err(|error| format!("its value_file {name} cannot be read: {error}"))?;
-            let line = line.ok_or_else(|| format!("its value_file {name} holds no value"))?;
-            number_in(&line).map_err(|why| format!("the last line of {name}, `{}`, {why}", shortened(&line)))
+        Extraction::Json(_) | Extraction::Cell { .. } if !whole => {
+            return Err(format!("{long}: let it write a file, and name that in `value`"));
         }
+        _ => {}
     }
+    extraction.apply(&text).map_err(|why| format!("its output {why}"))
 }
 
-fn last_line_of(file: &Path) -> io::Result<Option<String>> {
+/// The value in a file that a successful command wrote.
+fn of_file(extraction: &Extraction, file: &Path) -> Result<Reading, String> {
+    let name = file.display();
+    let text = end_of(file).map_err(|error| format!("its value file {name} cannot be read: {error}"))?;
+    extraction.apply(&text).map_err(|why| format!("its value file {name} {why}"))
+}
+
+fn end_of(file: &Path) -> io::Result<String> {
     let mut file = fs::File::open(file)?;
     let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(VALUE_TAIL)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(VALUE_FILE)))?;
     let mut bytes = Vec::new();
-    file.take(VALUE_TAIL).read_to_end(&mut bytes)?;
-    let mut capture = Capture::default();
-    capture.push(&bytes);
-    Ok(capture.last_line())
-}
-
-/// A finite number, or the one in `{"value": …}`; the error completes "the line …".
-fn number_in(line: &str) -> Result<f64, String> {
-    let value = match line.parse::<f64>() {
-        Ok(value) => value,
-        Err(_) => match serde_json::from_str::<serde_json::Value>(line) {
-            Ok(serde_json::Value::Object(object)) => {
-                let value = object.get("value").ok_or("has no \"value\"")?;
-                value.as_f64().ok_or("has a \"value\" that is not a number")?
-            }
-            _ => return Err("is neither a number nor {\"value\": …}".to_owned()),
-        },
-    };
-    match value.is_finite() {
-        true => Ok(value),
-        false => Err("is not a finite number".to_owned()),
-    }
-}
-
-fn shortened(line: &str) -> String {
-    match line.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+    file.take(VALUE_FILE).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -229,21 +282,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_a_number_or_an_object_with_one() {
-        for (line, value) in [("1.5", 1.5), ("-3e-7", -3e-7), ("+2", 2.0), (r#"{"value": 4, "note": "x"}"#, 4.0)] {
-            assert_eq!(number_in(line), Ok(value), "{line}");
-        }
-        for line in
-            ["", "1,5", "value 3", "nan", "inf", "1e999", "{}", r#"{"value": "3"}"#, r#"{"value": null}"#, "[1]"]
-        {
-            assert!(number_in(line).is_err(), "{line}");
-        }
+    fn relative_programs_are_found_from_the_directory_or_beside_the_study() {
+        let (directory, base) = (Path::new("/d"), Path::new("/"));
+        assert_eq!(program("python3", directory, base), PathBuf::from("python3"));
+        assert_eq!(program("./a", directory, base), PathBuf::from("/d/a"));
+        assert_eq!(program("bin/sh", directory, base), PathBuf::from("/bin/sh"));
+        assert_eq!(program("/bin/a", directory, base), PathBuf::from("/bin/a"));
     }
 
     #[test]
-    fn relative_programs_are_found_from_the_directory() {
-        assert_eq!(program("python3", Path::new("/d")), PathBuf::from("python3"));
-        assert_eq!(program("./a", Path::new("/d")), PathBuf::from("/d/a"));
-        assert_eq!(program("/bin/a", Path::new("/d")), PathBuf::from("/bin/a"));
+    fn a_line_that_is_longer_than_what_is_searched_is_no_value() {
+        let mut stdout = Capture::new(0, 16);
+        stdout.push(&[b'1'; 20]);
+        assert_eq!(
+            of_output(&Extraction::LastLine, &stdout),
+            Err("its last line is too long to hold a value".to_owned())
+        );
+        stdout.push(b"\n2\n");
+        assert_eq!(of_output(&Extraction::LastLine, &stdout).map(|reading| reading.value), Ok(2.0));
     }
 }

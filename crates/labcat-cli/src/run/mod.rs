@@ -6,8 +6,11 @@
 
 mod display;
 pub(crate) mod evaluate;
+mod prepare;
+mod retry;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,18 +19,22 @@ use labcat::{AskError, Suggestion, TrialId};
 
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::complain;
+use crate::format::{complain, count};
+use crate::journal::Record;
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
-use crate::study::{OnFailure, Study};
+use crate::study::{Objective, OnFailure, Study};
 use display::{Display, Event, Told};
 use evaluate::{Evaluated, Evaluator};
+pub(crate) use retry::retry;
 
 /// How long to wait for short commands that hold the lock before the run is refused.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often the clock is looked at while nothing happens.
 const TICK: Duration = Duration::from_millis(100);
+/// The longest that the journal's file lacks something that was committed.
+const SETTLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// A worker's news, or a signal's.
 enum Message {
@@ -37,49 +44,38 @@ enum Message {
 
 pub(crate) fn run(args: &cli::Run) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
-    if paths.study_file()?.is_none() {
-        return Err(paths.no_such_study());
-    }
-    let mut study = Study::load(&paths.study)?;
+    let mut study = load(&paths)?;
     if let Some(budget) = args.budget {
         study.limit_to(budget);
     }
-    study.workers = args.workers.unwrap_or(study.workers);
-    study.check_workers(study.workers).map_err(Failure::usage)?;
+    let mut run = Run::new(&paths, study, args.workers, args.json, "run")?;
+    run.queue = run.session.pending();
+    run.go(&paths)
+}
+
+/// The study that is to be run: there must be a file of it.
+fn load(paths: &Paths) -> Result<Study, Failure> {
+    match paths.study_file()? {
+        Some(file) => Study::load(file),
+        None => Err(paths.no_such_study()),
+    }
+}
+
+/// What the study's command is run by, with a word about what was probably forgotten.
+fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Failure> {
     let Some(objective) = study.objective.clone() else {
         return Err(Failure::usage(format!(
-            "{0} has no command to run: write an [objective] with a command, or use `labcat ask {0}` and `labcat tell`",
-            paths.study.display()
+            "{} has no command to run: write an [objective] with a command, or use `labcat ask {}` and `labcat tell`",
+            paths.study.display(),
+            paths.word()
         )));
     };
-    for warning in &study.warnings {
-        complain(&format!("warning: {}", failure::at(&paths.study, warning)));
-    }
-    let on_failure = objective.on_failure;
     let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
-    let session = Session::open_with(&paths, &study, "run", PATIENCE)?;
-    let (sender, receiver) = channel();
-    let notify = sender.clone();
-    let stop = Stop::on_signals(move || drop(notify.send(Message::Signal)))
-        .map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
-    let queue = session.pending();
-    let run = Run {
-        display: Display::new(args.json, &study, &session),
-        evaluator: Evaluator::new(objective, names),
-        on_failure,
-        workers: study.workers,
-        deadline: study.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
-        session,
-        queue,
-        running: BTreeMap::new(),
-        told: Vec::new(),
-        sender,
-        stop,
-        halt: None,
-        stopped: None,
-        restarts_shown: 0,
-    };
-    run.finish(&receiver, &paths)
+    let evaluator = Evaluator::new(objective.clone(), names, &paths.study)?;
+    for warning in evaluator.warnings() {
+        complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
+    }
+    Ok((evaluator, objective))
 }
 
 /// A run on its way.
@@ -87,8 +83,12 @@ struct Run {
     session: Session,
     display: Display,
     evaluator: Evaluator,
+    task: Task,
     on_failure: OnFailure,
     workers: usize,
+    /// Failures in a row that end the run, and how many there are.
+    failures_allowed: Option<usize>,
+    failures_in_a_row: usize,
     deadline: Option<Instant>,
     /// Suggestions that an earlier run, or `labcat ask`, left pending.
     queue: VecDeque<Suggestion>,
@@ -98,45 +98,124 @@ struct Run {
     sender: Sender<Message>,
     stop: Stop,
     /// Why the run fails once what is running has ended.
-    halt: Option<String>,
+    halt: Option<Halt>,
     /// Why there are no more suggestions.
     stopped: Option<String>,
     restarts_shown: usize,
+    /// When the journal's file was last whole.
+    settled: Instant,
+    messages: Option<Receiver<Message>>,
+}
+
+/// What is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Task {
+    /// One suggestion after another.
+    Study,
+    /// Evaluations that have failed, again.
+    Again,
+}
+
+/// Why a run fails.
+struct Halt {
+    /// The word for it in the events.
+    stop: &'static str,
+    message: String,
+}
+
+impl Halt {
+    /// The command cannot be run, or the study wants it so: to be mended.
+    fn command(why: &str, paths_word: &str) -> Halt {
+        let message =
+            format!("{why}\nthe study is intact: mend the command, then `labcat run {paths_word}` resumes it");
+        Halt { stop: "error", message }
+    }
 }
 
 impl Run {
-    fn finish(mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
+    /// Opens the study.
+    fn new(paths: &Paths, mut study: Study, workers: Option<usize>, json: bool, purpose: &str) -> Result<Run, Failure> {
+        study.workers = workers.unwrap_or(study.workers);
+        study.check_workers(study.workers).map_err(Failure::usage)?;
+        let (evaluator, objective) = evaluator(&study, paths)?;
+        let session = Session::open_with(paths, &study, purpose, PATIENCE)?;
+        let (sender, receiver) = channel();
+        let notify = sender.clone();
+        let stop = Stop::on_signals(move || drop(notify.send(Message::Signal)))
+            .map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
+        Ok(Run {
+            display: Display::new(json, &study, &session),
+            evaluator,
+            task: Task::Study,
+            on_failure: objective.on_failure,
+            workers: study.workers,
+            failures_allowed: objective.failures_in_a_row(study.workers),
+            failures_in_a_row: 0,
+            deadline: study.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            session,
+            queue: VecDeque::new(),
+            running: BTreeMap::new(),
+            told: Vec::new(),
+            sender,
+            stop,
+            halt: None,
+            stopped: None,
+            restarts_shown: 0,
+            settled: Instant::now(),
+            messages: Some(receiver),
+        })
+    }
+
+    /// Runs to the end.
+    fn go(mut self, paths: &Paths) -> Result<(), Failure> {
+        let Some(messages) = self.messages.take() else { return Ok(()) };
+        let outcome = self.finish(&messages, paths);
+        match (outcome, self.display.trouble()) {
+            (Ok(()), Some(error)) => Err(Failure::run(format!(
+                "cannot write to standard output: {error}; the study itself is whole, see `labcat status {}`",
+                paths.word()
+            ))),
+            (outcome, _) => outcome,
+        }
+    }
+
+    fn finish(&mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
+        self.session.nothing_runs();
         self.restarts_shown = self.session.optimizer.restarts().len();
         self.display.show(&Event::Begin { pending: self.queue.len(), workers: self.workers }, &self.session);
-        let outcome = self.evaluations(messages);
+        let outcome = self.evaluations(messages, paths);
         if outcome.is_err() {
             self.end_commands(messages);
         }
         self.display.close();
-        let broken = match (outcome, &self.halt) {
-            (Err(failure), _) => Some(failure),
-            (Ok(()), Some(why)) => Some(halted(why, paths)),
-            (Ok(()), None) => self.stop.requested().then(|| interrupted(paths)),
+        let broken = match (outcome, self.halt.take()) {
+            (Err(failure), _) => Some((failure, "error")),
+            (Ok(()), Some(halt)) => Some((Failure::run(halt.message), halt.stop)),
+            (Ok(()), None) => self.stop.requested().then(|| (interrupted(paths), "interrupted")),
         };
-        if let Some(failure) = broken {
-            self.display.show(&Event::Broken(&failure), &self.session);
+        if let Some((failure, stop)) = broken {
+            self.display.show(&Event::Broken { failure: &failure, stop }, &self.session);
             return Err(failure);
         }
-        let reason = self.stopped.unwrap_or_else(|| "budget".to_owned());
+        if self.task == Task::Again {
+            return self.display.after_retry(paths, &self.session);
+        }
+        let reason = self.stopped.take().unwrap_or_else(|| "budget".to_owned());
         self.display.show(&Event::End { reason: &reason, paths }, &self.session);
         match self.session.optimizer.best() {
             Some(_) => Ok(()),
             None => Err(Failure::run(format!(
                 "every evaluation failed; `labcat status {}` shows what the command printed",
-                paths.study.display()
+                paths.word()
             ))),
         }
     }
 
     /// Keeps the workers busy until there is nothing left to do.
-    fn evaluations(&mut self, messages: &Receiver<Message>) -> Result<(), Failure> {
+    fn evaluations(&mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
         loop {
             let next = self.next_suggestions();
+            next.iter().for_each(|suggestion| self.session.started(suggestion.id));
             self.session.commit()?;
             self.announce();
             for suggestion in next {
@@ -146,8 +225,13 @@ impl Run {
                 return Ok(());
             }
             self.display.tick(&self.session, self.running.len());
-            match messages.recv_timeout(TICK) {
-                Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated)?,
+            let message = messages.recv_timeout(TICK);
+            if message.is_err() || self.settled.elapsed() > SETTLED_WITHIN {
+                self.session.settle()?;
+                self.settled = Instant::now();
+            }
+            match message {
+                Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated, paths)?,
                 Ok(Message::Signal) if !self.stop.at_once() => self.display.note("ending the running evaluations …"),
                 Ok(Message::Signal) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -169,6 +253,9 @@ impl Run {
             if let Some(pending) = self.queue.pop_front() {
                 next.push(pending);
                 continue;
+            }
+            if self.task == Task::Again {
+                break;
             }
             match self.session.ask() {
                 Ok(suggestion) => next.push(suggestion),
@@ -195,29 +282,57 @@ impl Run {
         });
         if let Err(error) = spawned {
             self.running.remove(&id);
-            self.halt = Some(format!("cannot start another worker: {error}"));
+            self.halt = Some(Halt { stop: "error", message: format!("cannot start another worker: {error}") });
         }
     }
 
     /// Takes in the end of an evaluation.
-    fn take(&mut self, id: TrialId, evaluated: Evaluated) -> Result<(), Failure> {
+    fn take(&mut self, id: TrialId, evaluated: Evaluated, paths: &Paths) -> Result<(), Failure> {
         let Some(x) = self.running.remove(&id) else { return Ok(()) };
         match evaluated {
             Evaluated::Interrupted => {}
-            Evaluated::Impossible(why) => self.halt = Some(why),
-            Evaluated::Ended(record) if record.value.is_none() && self.on_failure == OnFailure::Stop => {
+            Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &paths.word())),
+            Evaluated::Ended(record)
+                if record.reading.is_none() && self.task == Task::Study && self.on_failure == OnFailure::Stop =>
+            {
                 let why = record.message.clone().unwrap_or_default();
-                self.halt = Some(format!("evaluation {id} failed and the study says on_failure = \"stop\": {why}"));
-                self.session.attempted(id, record);
+                let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {why}");
+                self.halt = Some(Halt::command(&why, &paths.word()));
+                self.session.attempted(id, *record);
             }
             Evaluated::Ended(record) => {
                 let before = self.session.optimizer.best().map(|best| best.id);
-                self.session.tell(id, record.clone())?;
+                match self.task {
+                    Task::Study => self.session.tell(id, (*record).clone())?,
+                    Task::Again => self.session.retried(id, (*record).clone())?,
+                }
+                self.count_failures(id, &record, &paths.study);
                 let improved = self.session.optimizer.best().map(|best| best.id) != before;
                 self.told.push(Told { id, x, record, improved });
             }
         }
         Ok(())
+    }
+
+    /// Ends the run when one failure follows another: something is wrong that is no fault of the points.
+    fn count_failures(&mut self, id: TrialId, record: &Record, study: &Path) {
+        if record.reading.is_some() {
+            self.failures_in_a_row = 0;
+            return;
+        }
+        self.failures_in_a_row += 1;
+        if self.halt.is_none() && self.failures_allowed.is_some_and(|limit| self.failures_in_a_row >= limit) {
+            let why = record.message.as_deref().unwrap_or("no value");
+            let message = format!(
+                "{} in a row failed, the last one ({id}) with: {why}\n\
+                 mend the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
+                 budget, and `labcat run {word}` goes on. If such points are to be expected, write \
+                 max_consecutive_failures = 0 into [objective]",
+                count(self.failures_in_a_row, "evaluation"),
+                word = crate::format::word(study),
+            );
+            self.halt = Some(Halt { stop: "failures", message });
+        }
     }
 
     /// Shows what has become durable.
@@ -246,13 +361,6 @@ impl Run {
     }
 }
 
-fn halted(why: &str, paths: &Paths) -> Failure {
-    Failure::run(format!(
-        "{why}\nthe study is intact: mend the command, then `labcat run {}` resumes it",
-        paths.study.display()
-    ))
-}
-
 fn interrupted(paths: &Paths) -> Failure {
-    Failure::interrupted(format!("interrupted; `labcat run {}` resumes the study", paths.study.display()))
+    Failure::interrupted(format!("interrupted; `labcat run {}` resumes the study", paths.word()))
 }

@@ -1,12 +1,13 @@
 //! A study: what to optimise, over which parameters, with which command. Read from a TOML file.
 
 pub(crate) mod duration;
+mod objective;
 mod parse;
 mod reader;
 pub(crate) mod template;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use labcat::{Config, Domain, Scale};
@@ -14,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+pub(crate) use objective::{Deck, Objective, OnFailure};
 pub(crate) use reader::{Problem, nearest};
-use template::Template;
 
 /// A valid study.
 #[derive(Clone, Debug)]
@@ -32,34 +33,6 @@ pub(crate) struct Study {
     pub(crate) objective: Option<Objective>,
     /// The budget is the default, as the file names no limit.
     pub(crate) default_budget: bool,
-    /// What is allowed and probably not meant.
-    pub(crate) warnings: Vec<Problem>,
-}
-
-/// How a point is evaluated by a command.
-#[derive(Clone, Debug)]
-pub(crate) struct Objective {
-    pub(crate) command: Vec<Template>,
-    /// The command is one text for `sh -c`.
-    pub(crate) shell: bool,
-    pub(crate) directory: PathBuf,
-    pub(crate) environment: Vec<(String, String)>,
-    pub(crate) parameters_file: Option<Template>,
-    pub(crate) value_file: Option<Template>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) retries: u32,
-    pub(crate) on_failure: OnFailure,
-    /// The line of `command`, for messages.
-    pub(crate) line: usize,
-}
-
-/// What a failed evaluation means for the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnFailure {
-    /// The optimizer learns that the point failed and avoids it.
-    Penalize,
-    /// The run ends; the evaluation is tried again when the study is resumed.
-    Stop,
 }
 
 /// What may not change once a study has begun.
@@ -121,6 +94,15 @@ impl Study {
         }
     }
 
+    /// The middle of all ranges, each on its own scale.
+    pub(crate) fn middle(&self) -> Vec<f64> {
+        let middle = |p: &labcat::Parameter| match p.scale {
+            Scale::Linear => 0.5 * p.low + 0.5 * p.high,
+            Scale::Log => (0.5 * p.low.ln() + 0.5 * p.high.ln()).exp().clamp(p.low, p.high),
+        };
+        self.domain.parameters().iter().map(middle).collect()
+    }
+
     /// Replaces the budget.
     pub(crate) fn limit_to(&mut self, budget: usize) {
         self.config.budget = Some(budget);
@@ -129,23 +111,7 @@ impl Study {
 
     /// Several workers must not write over each other's files.
     pub(crate) fn check_workers(&self, workers: usize) -> Result<(), String> {
-        let Some(objective) = &self.objective else { return Ok(()) };
-        for (key, file) in [("parameters_file", &objective.parameters_file), ("value_file", &objective.value_file)] {
-            if workers > 1 && file.as_ref().is_some_and(|template| !template.has_id()) {
-                return Err(format!(
-                    "with {workers} workers `{key}` must differ between evaluations: write for example {key} = \"{{id}}.txt\""
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Objective {
-    /// The program, if no parameter is part of its name.
-    pub(crate) fn program(&self) -> Option<String> {
-        let first = self.command.first()?;
-        (!first.has_id() && first.parameters().next().is_none()).then(|| first.fill(0, &[]))
+        self.objective.as_ref().map_or(Ok(()), |objective| objective.check_workers(workers))
     }
 }
 
@@ -158,6 +124,17 @@ impl Identity {
     /// A point as a JSON object.
     pub(crate) fn by_name(&self, x: &[f64]) -> Map<String, Value> {
         self.parameters.iter().zip(x).map(|(p, value)| (p.name.clone(), (*value).into())).collect()
+    }
+
+    /// Whether a point is in the ranges of all parameters.
+    pub(crate) fn contains(&self, x: &[f64]) -> bool {
+        self.outside(x).is_none()
+    }
+
+    /// The first parameter whose range a point leaves, in words.
+    pub(crate) fn outside(&self, x: &[f64]) -> Option<String> {
+        let (p, value) = self.parameters.iter().zip(x).find(|(p, value)| !(p.low..=p.high).contains(value))?;
+        Some(format!("{} = {value} is outside its range, {} to {}", p.name, p.low, p.high))
     }
 
     /// The first difference to what the journal holds, in words.

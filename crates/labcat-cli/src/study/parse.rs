@@ -8,8 +8,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::reader::{Problem, Reader, Table};
-use super::template::{ID, Template};
-use super::{Objective, OnFailure, Study};
+use super::template::ID;
+use super::{Study, objective};
 use crate::commands::minimize::is_limited;
 use crate::format::number;
 
@@ -18,8 +18,6 @@ const RESERVED_NAMES: [&str; 4] = [ID, "value", "status", "seconds"];
 
 /// Switches of the core that `[study]` sets; the others may stand in `[optimizer]`.
 const STUDY_SWITCHES: [&str; 6] = ["budget", "target", "tolerance", "time_limit", "seed", "direction"];
-
-const COMMAND_EXAMPLE: &str = r#"["python3", "simulate.py", "--x={x}"]"#;
 
 /// Reads a study; `stem` is its name when it gives none, `directory` where its command runs when it names no other.
 pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, Vec<Problem>> {
@@ -35,10 +33,10 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     reader.refuse_unknown(&root, &["study", "parameter", "objective", "optimizer"]);
 
     let parameters = parameters(&mut reader, &root);
-    let names: Vec<String> = parameters.iter().map(|p| p.parameter.name.clone()).collect();
+    let names = names(&root);
     let general = general(&mut reader, &root, stem);
     let objective = match reader.table(&root, "objective") {
-        Some(table) => objective(&mut reader, &table, &names, directory),
+        Some(table) => objective::read(&mut reader, &table, &names, directory),
         None => None,
     };
     let start = start(&mut reader, &parameters);
@@ -55,7 +53,6 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         return Err(reader.into_problems());
     }
 
-    let warnings = objective.as_ref().map_or_else(Vec::new, |objective| unused(objective, &names));
     let study = Study {
         name: general.name,
         domain,
@@ -66,7 +63,6 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         workers: general.workers,
         objective,
         default_budget,
-        warnings,
     };
     match study.check_workers(study.workers) {
         Ok(()) => Ok(study),
@@ -197,6 +193,14 @@ fn parameters(reader: &mut Reader<'_>, root: &Table<'_, '_>) -> Vec<Read> {
     read
 }
 
+/// The names of all parameters, also of those that are wrong otherwise: what a placeholder may say.
+fn names(root: &Table<'_, '_>) -> Vec<String> {
+    let tables = root.entries.get("parameter").and_then(|entry| entry.get_ref().as_array());
+    let named =
+        tables.into_iter().flatten().filter_map(|item| item.get_ref().as_table()?.get("name")?.get_ref().as_str());
+    named.map(str::to_owned).collect()
+}
+
 fn parameter(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Option<Read> {
     reader.refuse_unknown(table, &["name", "type", "low", "high", "scale", "start"]);
     let name = match reader.string(table, "name", "x") {
@@ -320,151 +324,4 @@ fn domain(reader: &mut Reader<'_>, parameters: Vec<Read>) -> Option<Domain> {
     Domain::from_parameters(parameters.into_iter().map(|p| p.parameter).collect())
         .map_err(|error| reader.problem(&span, error.to_string()))
         .ok()
-}
-
-fn objective(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String], directory: &Path) -> Option<Objective> {
-    let keys = [
-        "command",
-        "shell",
-        "timeout",
-        "retries",
-        "on_failure",
-        "value_file",
-        "parameters_file",
-        "directory",
-        "environment",
-    ];
-    reader.refuse_unknown(table, &keys);
-    let shell = reader.boolean(table, "shell").unwrap_or(false);
-    let command = command(reader, table, names, shell);
-    let policies = [("penalize", OnFailure::Penalize), ("stop", OnFailure::Stop)];
-    let objective = Objective {
-        shell,
-        directory: match reader.string(table, "directory", "work") {
-            Some(path) => directory.join(path.into_inner()),
-            None => directory.to_owned(),
-        },
-        environment: environment(reader, table),
-        parameters_file: file(reader, table, "parameters_file", "{id}.json", names),
-        value_file: file(reader, table, "value_file", "{id}.txt", names),
-        timeout: reader.span_of_time(table, "timeout"),
-        retries: reader.count(table, "retries", 0).map_or(0, |n| n.min(u64::from(u32::MAX)) as u32),
-        on_failure: reader.word(table, "on_failure", &policies).unwrap_or(OnFailure::Penalize),
-        line: 0,
-        command: Vec::new(),
-    };
-    let (command, line) = command?;
-    Some(Objective { command, line, ..objective })
-}
-
-fn command(
-    reader: &mut Reader<'_>,
-    table: &Table<'_, '_>,
-    names: &[String],
-    shell: bool,
-) -> Option<(Vec<Template>, usize)> {
-    let Some(entry) = table.entries.get("command") else {
-        reader.missing(table, "command", &format!("command = {COMMAND_EXAMPLE}"));
-        return None;
-    };
-    let parts = match (entry.get_ref().as_str(), shell) {
-        (Some(text), true) => vec![Spanned::new(entry.span(), text.to_owned())],
-        (Some(text), false) => {
-            let words: Vec<String> = text.split_whitespace().map(|word| format!("{word:?}")).collect();
-            reader.problem(
-                &entry.span(),
-                format!(
-                    "`command` must be a list, the program first: write command = [{}], or add shell = true",
-                    words.join(", ")
-                ),
-            );
-            return None;
-        }
-        (None, true) => {
-            reader.problem(
-                &entry.span(),
-                "with shell = true `command` must be one text: write command = \"simulate --x={x} | tail -1\""
-                    .to_owned(),
-            );
-            return None;
-        }
-        (None, false) => reader.strings("command", entry, COMMAND_EXAMPLE)?,
-    };
-    if parts.first().is_none_or(|program| program.get_ref().trim().is_empty()) {
-        reader.problem(&entry.span(), format!("`command` names no program: write command = {COMMAND_EXAMPLE}"));
-        return None;
-    }
-    let before = reader.problems();
-    let templates: Vec<Template> = parts.iter().filter_map(|part| template(reader, part, names)).collect();
-    let line = reader.line_of(&entry.span());
-    (reader.problems() == before).then_some((templates, line))
-}
-
-fn template(reader: &mut Reader<'_>, text: &Spanned<String>, names: &[String]) -> Option<Template> {
-    if text.get_ref().contains('\0') {
-        reader.problem(&text.span(), "a command cannot hold the character U+0000: leave it out".to_owned());
-        return None;
-    }
-    Template::parse(text.get_ref(), names).map_err(|message| reader.problem(&text.span(), message)).ok()
-}
-
-fn file(
-    reader: &mut Reader<'_>,
-    table: &Table<'_, '_>,
-    key: &str,
-    example: &str,
-    names: &[String],
-) -> Option<Template> {
-    let path = reader.string(table, key, example)?;
-    if path.get_ref().is_empty() {
-        reader.problem(&path.span(), format!("`{key}` is empty: write {key} = {example:?}"));
-        return None;
-    }
-    template(reader, &path, names)
-}
-
-fn environment(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Vec<(String, String)> {
-    let Some(entry) = table.entries.get("environment") else { return Vec::new() };
-    let Some(entries) = entry.get_ref().as_table() else {
-        reader.problem(
-            &entry.span(),
-            "`environment` must be a table: write environment = { OMP_NUM_THREADS = \"1\" }".to_owned(),
-        );
-        return Vec::new();
-    };
-    let mut variables = Vec::new();
-    for (key, value) in entries {
-        let name: &str = key.get_ref();
-        let text = match value.get_ref() {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => reader.source(value).to_owned(),
-            _ => {
-                reader.problem(&value.span(), format!("`{name}` must be text: write {name} = \"…\""));
-                continue;
-            }
-        };
-        if name.is_empty() || name.contains(['=', '\0']) || text.contains('\0') {
-            reader.problem(&key.span(), format!("{name:?} cannot name a variable of the environment: leave out `=`"));
-        }
-        variables.push((name.to_owned(), text));
-    }
-    variables
-}
-
-/// A parameter that the command does not mention while it mentions others was probably forgotten.
-fn unused(objective: &Objective, names: &[String]) -> Vec<Problem> {
-    let used: Vec<usize> = objective.command.iter().flat_map(Template::parameters).collect();
-    if used.is_empty() || objective.parameters_file.is_some() {
-        return Vec::new();
-    }
-    let forgotten = (0..names.len()).filter(|index| !used.contains(index));
-    forgotten
-        .map(|index| Problem {
-            line: objective.line,
-            message: format!(
-                "`command` does not use {{{0}}}; the command finds it in its environment as LABCAT_{0}",
-                names[index]
-            ),
-        })
-        .collect()
 }

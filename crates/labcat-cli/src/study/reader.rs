@@ -118,6 +118,30 @@ impl<'t> Reader<'t> {
         tables
     }
 
+    /// A table that is written behind its key, `template = { … }`, or a list of such tables.
+    pub(crate) fn inline_tables<'a, 'v>(
+        &mut self,
+        parent: &Table<'a, 'v>,
+        key: &str,
+        example: &str,
+    ) -> Vec<Table<'a, 'v>> {
+        let Some(entry) = parent.entries.get(key) else { return Vec::new() };
+        let items: Vec<_> = match entry.get_ref() {
+            DeValue::Array(items) => items.iter().collect(),
+            _ => vec![entry],
+        };
+        let mut tables = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::Table(entries) => {
+                    tables.push(Table { heading: format!("`{key}`"), entries, span: item.span() });
+                }
+                _ => self.problem(&item.span(), format!("`{key}` must be a table: write {key} = {example}")),
+            }
+        }
+        tables
+    }
+
     pub(crate) fn missing(&mut self, table: &Table<'_, '_>, key: &str, write: &str) {
         self.problem(&table.span.clone(), format!("`{key}` is missing in {}: write {write}", table.heading));
     }
@@ -223,6 +247,25 @@ impl<'t> Reader<'t> {
         value
     }
 
+    /// A number of bytes, with or without a unit, of at most `most`.
+    pub(crate) fn size(&mut self, table: &Table<'_, '_>, key: &str, most: u64) -> Option<u64> {
+        let entry = table.entries.get(key)?;
+        let text = match entry.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(integer) => integer.as_str().to_owned(),
+            _ => String::new(),
+        };
+        let value = bytes(&text).filter(|bytes| *bytes <= most);
+        if value.is_none() {
+            let (written, most) = (self.source(entry), most / (1024 * 1024));
+            self.problem(
+                &entry.span(),
+                format!("`{key}` must be a number of bytes up to {most} MiB, not {written}: write \"64 KiB\", \"1 MiB\" or 0"),
+            );
+        }
+        value
+    }
+
     /// The text of each item of a list of strings.
     pub(crate) fn strings(&mut self, key: &str, entry: Entry<'_, '_>, example: &str) -> Option<Vec<Spanned<String>>> {
         let Some(items) = entry.get_ref().as_array() else {
@@ -250,6 +293,21 @@ impl<'t> Reader<'t> {
     pub(crate) fn source(&self, entry: Entry<'_, '_>) -> &'t str {
         self.text.get(entry.span()).unwrap_or_default()
     }
+}
+
+/// Reads `64 KiB`, `1MB`, `500`.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let factor = match unit.trim() {
+        "" | "B" => 1,
+        "kB" | "KB" => 1000,
+        "KiB" => 1024,
+        "MB" => 1_000_000,
+        "MiB" => 1024 * 1024,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// The known name that a misspelt one most likely meant.

@@ -5,7 +5,7 @@ import base64
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow"]
+SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps", "tight"]
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])
@@ -82,7 +82,102 @@ def test_failures_show_what_the_program_said(page):
     assert not page.visible("#failures-more")
     said = page.js("return [...document.querySelectorAll('#failures details')].map((entry) => entry.textContent)")
     for text, evaluation in zip(said, page.data["evaluations"]):
-        assert evaluation["status"] in text and evaluation["stdout"] in text and evaluation["stderr"] in text
+        assert text.startswith(f"Evaluation {evaluation['id']}: {evaluation['status']}")
+        assert evaluation["stdout"] in text and evaluation["stderr"] in text
+
+
+def test_reasons_of_failures_stand_under_their_own_name(page):
+    page.open("failures")
+    reasons = [evaluation["message"] for evaluation in page.data["evaluations"]]
+    listed = page.js("return [...document.querySelectorAll('#failures-reasons li')].map((entry) => entry.textContent)")
+    common = sorted(set(reasons), key=lambda reason: -reasons.count(reason))
+    assert listed == [f"{reasons.count(reason)} × {reason}" for reason in common] and len(common) == 2
+    entry = "#failures details[open] "
+    assert page.text(f"{entry}h4") == "Why it failed" and page.text(f"{entry}.reason") == reasons[0]
+    errors = page.js("return [...document.querySelectorAll('#failures pre')].map((text) => text.textContent)")
+    assert all(reason not in text for reason in common for text in errors), "a reason is not what the program said"
+    page.click("#table tbody tr:first-child button")
+    assert page.text("#table .reason") == reasons[0]
+
+
+def test_evaluations_have_one_number_everywhere(page):
+    page.open("gaps")
+    ids = [evaluation["id"] for evaluation in page.data["evaluations"]]
+    assert ids[:3] == [102, 100, 106] and ids != sorted(ids)
+    best = page.data["evaluations"][page.data["best"]]
+    assert f"at evaluation {best['id']}" in page.text("#best-card")
+    assert page.column("id") == [str(number) for number in ids[:50]] or page.column("id") == [str(n) for n in sorted(ids)[:50]]
+    # The restart stands between the evaluations that were told before and after it.
+    at = page.data["restarts"][0]["at_evaluation"]
+    before = max(ids[:at])
+    assert page.text("#restarts-list").startswith(f"after evaluation {before}: ")
+    assert page.text("#convergence-chart .restart title").startswith(f"Restart after evaluation {before}: ")
+    places = page.js("""
+        const at = (element) => Number(element.getAttribute("x1"));
+        const ticks = [...document.querySelectorAll("#convergence-chart text")].filter((text) => text.getAttribute("text-anchor") === "middle")
+            .map((text) => [Number(text.textContent), Number(text.getAttribute("x"))]);
+        return { ticks, restart: at(document.querySelector("#convergence-chart .restart")) }""")
+    (low, left), (high, right) = places["ticks"][0], places["ticks"][-1]
+    assert left + (before + 0.5 - low) / (high - low) * (right - left) == pytest.approx(places["restart"], abs=1)
+    chart = page.find("#convergence svg[role]")
+    page.js("arguments[0].focus()", chart)
+    chart.send_keys(Keys.ARROW_RIGHT)
+    assert page.text("#live").startswith("Evaluation 102: ") and "evaluation 102" in page.text("#tip")
+    x = page.js("return [...document.querySelector('#convergence-chart .best-line').getAttribute('d').matchAll(/[MH]([0-9.]+)/g)].map(([, x]) => Number(x))")
+    assert x == sorted(x), "the best so far goes from left to right"
+
+
+def test_many_parameters_are_no_wall_before_the_first_chart(page):
+    page.open("many")
+    top = page.js("return document.querySelector('#convergence').getBoundingClientRect().top + window.scrollY")
+    assert top < 900, f"the first chart begins at {top} pixels"
+    assert len(page.all("#best-card > div > dl dd")) == 12 and not page.find("#best-rest").get_property("open")
+    page.click("#best-rest summary")
+    names = page.js("return [...document.querySelectorAll('#best-card dt')].map((name) => name.textContent)")
+    assert names == [parameter["name"] for parameter in page.data["parameters"]]
+    assert len(page.all("#relevance-bars li")) == 12
+    page.click("#relevance-more")
+    assert len(page.all("#relevance-bars li")) == 60
+    page.screenshot("many-1200")
+
+
+@pytest.mark.parametrize("width", [1200, 375])
+@pytest.mark.parametrize("name", ["many", "training", "awkward", "large", "narrow", "tight"])
+def test_ticks_of_small_charts_can_be_read(page, name, width):
+    page.open(name, width=width)
+    charts = page.js("""
+        return [...document.querySelectorAll("#parameters-charts svg[role]")].map((chart) => {
+            const labels = [...chart.querySelectorAll("text.up, text.across")];
+            const box = (text) => text.getBoundingClientRect();
+            const frame = chart.getBoundingClientRect();
+            const texts = (kind) => [...chart.querySelectorAll(`text.${kind}`)].map((text) => text.textContent);
+            const apart = (a, b) => box(a).right + 2 < box(b).left || box(b).right + 2 < box(a).left
+                || box(a).bottom <= box(b).top + 3 || box(b).bottom <= box(a).top + 3;
+            return {
+                across: texts("across"), up: texts("up"), apart: labels.every((a) => labels.every((b) => a === b || apart(a, b))),
+                inside: labels.every((text) => box(text).left >= frame.left - 1 && box(text).right <= frame.right + 1),
+                share: chart.querySelector(".gridline").getBoundingClientRect().width / frame.width,
+            };
+        })""")
+    assert len(charts) == len(page.data["parameters"])
+    for chart, parameter in zip(charts, page.data["parameters"]):
+        ends = [number(label) for label in chart["across"][:2]]
+        assert ends == pytest.approx([parameter["low"], parameter["high"]], rel=1e-3, abs=1e-15), "both ends of the range are there"
+        for labels in (chart["across"], chart["up"]):
+            assert len(labels) >= 2 and len(set(labels)) == len(labels) and max(map(len, labels)) <= 8, chart
+        assert chart["apart"] and chart["inside"] and chart["share"] > 0.7, chart
+
+
+def number(label):
+    """The number that a tick's label says: 0.5, 1e-12 or 10⁻⁴."""
+    if set(label) & set("⁰¹²³⁴⁵⁶⁷⁸⁹"):
+        return 10.0 ** int(label[2:].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+    return float(label)
+
+
+def test_values_that_hardly_differ_are_counted_from_what_they_have_in_common(page):
+    page.open("tight")
+    assert page.text("#parameters-charts svg text:not(.up):not(.across):not([text-anchor])").startswith("value − 100000")
 
 
 def luminance(colour):
@@ -135,10 +230,10 @@ def test_works_without_a_mouse(page):
     chart = page.find("#convergence svg[role]")
     page.js("arguments[0].focus()", chart)
     chart.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    assert page.text("#live").startswith("Evaluation 3, number 2:")
-    assert page.visible("#tip") and "evaluation 3" in page.text("#tip")
+    assert page.text("#live").startswith("Evaluation 2: ")
+    assert page.visible("#tip") and "evaluation 2" in page.text("#tip")
     chart.send_keys(Keys.END)
-    assert page.text("#live").startswith("Evaluation 150,")
+    assert page.text("#live").startswith("Evaluation 149: ")
     chart.send_keys(Keys.ESCAPE)
     assert not page.visible("#tip")
     head = page.find("#table th[data-column='value'] button")

@@ -48,7 +48,7 @@ fn several_points_are_told_in_any_order_withdrawn_and_counted() {
     assert!(status.contains("2 of 6, 1 failed, 1 outstanding") && status.contains("\n  1: x = "), "{status}");
     for (args, part) in [
         (["tell", "s.toml", "2", "1"], "evaluation 2 was told before"),
-        (["tell", "s.toml", "3", "1"], "no evaluation with id 3"),
+        (["tell", "s.toml", "3", "1"], "evaluation 3 is not outstanding"),
         (["tell", "s.toml", "77", "1"], "(outstanding: 1)"),
         (["tell", "s.toml", "1", "abc"], "\"abc\" is not a value: write a finite number"),
         (["tell", "s.toml", "1", "nan"], "\"nan\" is not a value"),

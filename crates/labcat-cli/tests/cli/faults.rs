@@ -117,15 +117,15 @@ fn reasons(name: &str, objective: &str) -> String {
 #[test]
 fn programs_that_give_no_value_fail_with_a_reason() {
     for (name, script, reason) in [
-        ("nothing", "true", "printed no value"),
-        ("blank", "echo; echo '  '", "printed no value"),
+        ("nothing", "true", "its output holds no value"),
+        ("blank", "echo; echo '  '", "its output holds no value"),
         (
             "garbage",
             "echo 3; echo the answer is 42",
-            "the last line of its output, `the answer is 42`, is neither a number",
+            "its output ends with the line `the answer is 42`, which is neither a number",
         ),
         ("binary", "head -c 1000 /dev/urandom; echo; echo x", "is neither a number"),
-        ("nan", "echo nan", "`nan`, is not a finite number"),
+        ("nan", "echo nan", "`nan`, which is not a finite number"),
         ("object", "echo '{\"loss\": 3}'", "has no \"value\""),
         ("crash", "echo 1; echo oh no >&2; exit 3", "exit status 3"),
         ("signal", "echo 1; kill -SEGV $$", "killed by signal 11"),

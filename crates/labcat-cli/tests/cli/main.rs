@@ -3,8 +3,13 @@
 
 mod bench;
 mod common;
+mod failures;
 mod faults;
+mod journals;
 mod kill;
+mod output;
 mod overhead;
+mod simulators;
 mod studies;
 mod surface;
+mod words;

@@ -57,7 +57,7 @@ fn minimize_refuses_what_makes_no_sense() {
         (vec!["--function", "sphre"], "there is no function `sphre` (did you mean `sphere`?)"),
         (vec!["--function", "branin", "--dim", "3"], "`branin` is not defined in 3 dimensions"),
         (vec!["--function", "sphere", "--dim", "0"], "a whole number of at least 1"),
-        (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it takes a positive number"),
+        (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it takes a number above 0"),
         (vec!["--function", "sphere", "--beta", "wide"], "beta = \"wide\" is not allowed"),
         (vec!["--function", "sphere", "--budget", "0"], "budget = 0 is not allowed"),
         (vec!["--function", "sphere", "--seed", "-3"], "seed"),
@@ -196,7 +196,7 @@ fn a_stale_value_file_is_not_taken_for_a_value() {
     dir.write("out.txt", "5\n");
     dir.write("s.toml", &study("budget = 2", "command = [\"true\"]\nvalue_file = \"out.txt\""));
     dir.labcat(&["run", "s.toml"]).expect(1);
-    assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("value_file ./out.txt cannot be read"));
+    assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("value file ./out.txt cannot be read"));
 }
 
 #[test]

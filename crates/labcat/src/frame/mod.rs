@@ -113,13 +113,6 @@ impl Frame {
         ((-reach - middle) / self.scale[i], (reach - middle) / self.scale[i])
     }
 
-    /// A gradient in local coordinates as one in the box: ∂/∂u_j = Σ_i R_ji / S_i ∂/∂x′_i.
-    pub(crate) fn gradient_in_box(&self, gradient: &[f64], out: &mut [f64]) {
-        for (j, out) in out.iter_mut().enumerate() {
-            *out = gradient.iter().enumerate().map(|(i, g)| self.rotation[(j, i)] / self.scale[i] * g).sum();
-        }
-    }
-
     /// Whether every number is usable (a deserialised frame may hold anything).
     #[cfg(any(feature = "serde", test))]
     pub(crate) fn is_valid(&self, d: usize) -> bool {

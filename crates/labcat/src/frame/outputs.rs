@@ -20,12 +20,16 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// y′ (warped if the outputs are) → y.
     pub(crate) fn to_user(self, y: f64) -> f64 {
-        let linear = match self.bend {
+        let half = self.half_range * self.height(y);
+        self.minimum + half + half
+    }
+
+    /// y′ without the warp: the height above the smallest output, in ranges.
+    pub(crate) fn height(self, y: f64) -> f64 {
+        match self.bend {
             None => y,
             Some(q) => q * math::expm1(y * math::log1p(1.0 / q)),
-        };
-        let half = self.half_range * linear;
-        self.minimum + half + half
+        }
     }
 
     /// dy/dy′ at y′: what a small deviation is worth in user units.

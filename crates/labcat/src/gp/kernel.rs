@@ -83,12 +83,12 @@ impl KernelKind {
         }
     }
 
-    /// k′ and k″ of many pairs whose k is known; s is the sum over the columns of `squares` from row `first` on.
+    /// k′ and k″ of the pairs of row q of `x` and the rows above it, whose k is known.
     #[inline(always)]
-    pub(crate) fn slopes(self, squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
+    pub(crate) fn slopes(self, x: &Matrix, q: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
         match self {
-            Self::SquaredExponential => slopes_of_all::<SquaredExponential>(squares, first, k, k1, k2),
-            Self::Matern52 => slopes_of_all::<Matern52>(squares, first, k, k1, k2),
+            Self::SquaredExponential => slopes_of_all::<SquaredExponential>(x, q, k, k1, k2),
+            Self::Matern52 => slopes_of_all::<Matern52>(x, q, k, k1, k2),
         }
     }
 }
@@ -101,15 +101,10 @@ fn apply_to_all<K: Kernel>(s: &mut [f64]) {
 }
 
 #[inline(always)]
-fn slopes_of_all<K: Kernel>(squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
+fn slopes_of_all<K: Kernel>(x: &Matrix, q: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
     // s goes where k″ comes to.
     if K::NEEDS_DISTANCE {
-        k2.fill(0.0);
-        for i in 0..squares.cols() {
-            for (s, square) in k2.iter_mut().zip(&squares.col(i)[first..]) {
-                *s += square;
-            }
-        }
+        x.squared_distances_to(|i| x[(q, i)], k2);
     }
     for ((k, k1), k2) in k.iter().zip(k1).zip(k2) {
         (*k1, *k2) = K::slopes(*k2, *k);

@@ -3,6 +3,7 @@
 use super::Gp;
 use crate::linalg::{self, Matrix};
 use crate::wide::wide;
+use std::ops::Range;
 
 /// Pairs gathered before they are summed.
 const BLOCK: usize = 512;
@@ -30,7 +31,7 @@ pub(crate) struct Derivatives {
     scratch: Matrix,
     /// −2 σ_f² k′(s_pq), upper triangle: what K_i = ∂K/∂ln ℓ_i has in common over i.
     slope: Matrix,
-    /// D_i of the gathered pairs, one column per i; the pairs' weights in J and in H.
+    /// D_i of the gathered pairs, one column per i if H is exact, else one for all; the pairs' weights in J and in H.
     squares: Matrix,
     weight: Vec<f64>,
     curvature: Vec<f64>,
@@ -51,7 +52,7 @@ impl Derivatives {
         for m in [&mut self.inverse, &mut self.scratch, &mut self.slope] {
             m.reserve(n, n);
         }
-        self.squares.reserve(BLOCK + n, d);
+        self.squares.reserve(BLOCK + n, if curvature == Some(Curvature::Exact) { d } else { 1 });
         self.weight.reserve(BLOCK + n);
         self.curvature.reserve(BLOCK + n);
         if let Some(curvature) = curvature {
@@ -95,25 +96,6 @@ impl Derivatives {
         linalg::neg_gram(&self.image_rows, &mut self.hessian);
         self.hessian.scale(0.5);
     }
-
-    /// Adds the first `pairs` gathered pairs to J and H.
-    #[inline(always)]
-    fn add_block(&mut self, pairs: usize, hessian: bool) {
-        for (i, g) in self.gradient.iter_mut().enumerate() {
-            *g += linalg::dot(&self.weight[..pairs], &self.squares.col(i)[..pairs]);
-        }
-        if hessian {
-            for j in 0..self.gradient.len() {
-                let weighted = self.weight[..pairs].iter_mut().zip(&self.curvature).zip(self.squares.col(j));
-                for ((w, c), square) in weighted {
-                    *w = c * square;
-                }
-                for i in 0..=j {
-                    self.hessian[(i, j)] += linalg::dot(&self.weight[..pairs], &self.squares.col(i)[..pairs]);
-                }
-            }
-        }
-    }
 }
 
 wide! {
@@ -121,7 +103,6 @@ wide! {
     /// so that the sums run over long vectors.
     fn pairwise_terms(to: &mut Derivatives, gp: &Gp, hessian: bool) {
         let (n, d) = (gp.len(), gp.b.x.cols());
-        let (x, alpha, prior) = (&gp.b.x, &gp.b.alpha, &gp.prior);
         to.gradient.clear();
         to.gradient.resize(d, 0.0);
         if hessian {
@@ -129,39 +110,67 @@ wide! {
             to.hessian.fill(0.0);
         }
         to.slope.reshape(n, n);
-        to.squares.reshape(BLOCK + n, d);
+        to.squares.reshape(BLOCK + n, if hessian { d } else { 1 });
         to.weight.resize(BLOCK + n, 0.0);
         to.curvature.resize(BLOCK + n, 0.0);
-        let mut filled = 0;
+        let (mut first, mut pairs) = (0, 0);
         for q in 0..n {
-            let block = filled..filled + q;
-            for i in 0..d {
-                let (column, origin) = (x.col(i), x[(q, i)]);
-                for (square, x) in to.squares.col_mut(i)[block.clone()].iter_mut().zip(column) {
-                    *square = (x - origin) * (x - origin);
-                }
-            }
-            let correlations = &gp.b.correlations.col(q)[..q];
-            let slopes = &mut to.slope.col_mut(q)[..=q];
-            slopes[q] = 0.0;
-            let (weights, curvatures) = (&mut to.weight[block.clone()], &mut to.curvature[block.clone()]);
-            prior.kernel.slopes(&to.squares, block.start, correlations, slopes, curvatures);
-            let pairs = alpha.iter().zip(&to.inverse.col(q)[..q]).zip(slopes).zip(weights).zip(curvatures);
-            for ((((a, inverse), slope), weight), curvature) in pairs {
-                let both_halves = a * alpha[q] - inverse; // (p, q) and (q, p) of ½ (α αᵀ − K⁻¹)
-                *slope *= -2.0 * prior.signal;
-                *weight = both_halves * *slope;
-                *curvature *= both_halves * (4.0 * prior.signal);
-            }
-            filled = block.end;
-            if filled >= BLOCK || q + 1 == n {
-                to.add_block(filled, hessian);
-                filled = 0;
+            weigh_pairs(to, gp, q, pairs);
+            pairs += q;
+            if pairs >= BLOCK || q + 1 == n {
+                add_pairs(to, gp, first..q + 1, pairs, hessian);
+                (first, pairs) = (q + 1, 0);
             }
         }
         if hessian {
             for (i, g) in to.gradient.iter().enumerate() {
                 to.hessian[(i, i)] -= 2.0 * g; // the δ_ij part of K_ij is −2 K_i
+            }
+        }
+    }
+}
+
+/// The slopes of the pairs (p, q), p < q, and their weights in J and H, these from place `at` on.
+#[inline(always)]
+fn weigh_pairs(to: &mut Derivatives, gp: &Gp, q: usize, at: usize) {
+    let (x, alpha, prior) = (&gp.b.x, &gp.b.alpha, &gp.prior);
+    let slopes = &mut to.slope.col_mut(q)[..=q];
+    slopes[q] = 0.0;
+    let (weights, curvatures) = (&mut to.weight[at..at + q], &mut to.curvature[at..at + q]);
+    prior.kernel.slopes(x, q, &gp.b.correlations.col(q)[..q], slopes, curvatures);
+    let pairs = alpha.iter().zip(&to.inverse.col(q)[..q]).zip(slopes).zip(weights).zip(curvatures);
+    for ((((a, inverse), slope), weight), curvature) in pairs {
+        let both_halves = a * alpha[q] - inverse; // (p, q) and (q, p) of ½ (α αᵀ − K⁻¹)
+        *slope *= -2.0 * prior.signal;
+        *weight = both_halves * *slope;
+        *curvature *= both_halves * (4.0 * prior.signal);
+    }
+}
+
+/// Adds the weighed pairs (p, q), p < q, of some q to J and H.
+#[inline(always)]
+fn add_pairs(to: &mut Derivatives, gp: &Gp, qs: Range<usize>, pairs: usize, hessian: bool) {
+    for (i, g) in to.gradient.iter_mut().enumerate() {
+        let squares = &mut to.squares.col_mut(if hessian { i } else { 0 })[..pairs];
+        let x = gp.b.x.col(i);
+        let mut rest = &mut *squares;
+        for q in qs.clone() {
+            let (these, others) = rest.split_at_mut(q);
+            for (square, x_p) in these.iter_mut().zip(x) {
+                *square = (x_p - x[q]) * (x_p - x[q]);
+            }
+            rest = others;
+        }
+        *g += linalg::dot(&to.weight[..pairs], squares);
+    }
+    if hessian {
+        for j in 0..to.gradient.len() {
+            let weighted = to.weight[..pairs].iter_mut().zip(&to.curvature).zip(to.squares.col(j));
+            for ((w, c), square) in weighted {
+                *w = c * square;
+            }
+            for i in 0..=j {
+                to.hessian[(i, j)] += linalg::dot(&to.weight[..pairs], &to.squares.col(i)[..pairs]);
             }
         }
     }

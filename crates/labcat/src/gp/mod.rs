@@ -271,7 +271,7 @@ wide! {
         let (b, prior, d) = (&gp.b, &gp.prior, x.len());
         g.s.clear();
         g.s.resize(b.x.rows(), 0.0);
-        squared_distances(&b.x, x, &mut g.s);
+        b.x.squared_distances_to(|j| x[j], &mut g.s);
         g.k.clear();
         g.k.extend_from_slice(&g.s);
         prior.kernel.apply(&mut g.k);
@@ -327,22 +327,10 @@ impl PointPrediction {
     }
 }
 
-/// out[i] = Σ_k (x_ik − at_k)².
-#[inline(always)]
-fn squared_distances(x: &Matrix, at: &[f64], out: &mut [f64]) {
-    out.fill(0.0);
-    for (k, origin) in at.iter().enumerate() {
-        for (s, x) in out.iter_mut().zip(x.col(k)) {
-            let difference = x - origin;
-            *s += difference * difference;
-        }
-    }
-}
-
 wide! {
     /// k_*: the kernel between one point and every row of x.
     fn kernel_column(prior: &Prior, x: &Matrix, at: &[f64], out: &mut [f64]) {
-        squared_distances(x, at, out);
+        x.squared_distances_to(|j| at[j], out);
         prior.kernel.apply(out);
         for k in out {
             *k *= prior.signal;

@@ -130,6 +130,19 @@ impl Matrix {
         }
     }
 
+    /// out_i = Σ_k (x_ik − at(k))² for the first rows, k after k.
+    #[inline(always)]
+    pub(crate) fn squared_distances_to(&self, at: impl Fn(usize) -> f64, out: &mut [f64]) {
+        out.fill(0.0);
+        for k in 0..self.cols {
+            let origin = at(k);
+            for (s, x) in out.iter_mut().zip(self.col(k)) {
+                let difference = x - origin;
+                *s += difference * difference;
+            }
+        }
+    }
+
     /// Writes entry `index` of the column-after-column order.
     pub(crate) fn set_linear(&mut self, index: usize, value: f64) {
         self.data[index] = value;

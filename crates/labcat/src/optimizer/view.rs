@@ -1,12 +1,23 @@
 //! What the local model knows, in user units.
 
 use super::Optimizer;
-use super::model::{Fit, Model, Workspace};
+use super::model::{Model, Workspace};
 use super::propose::{Problem, update_model};
 use super::run::LocalRun;
 use crate::domain::PointError;
-use crate::gp::PointPrediction;
+use crate::frame::normalise;
+use crate::gp::likelihood::Curvature;
+use crate::gp::{Buffers, Gp, Prior};
+use crate::length_scale::LengthScales;
 use crate::linalg::Matrix;
+use std::cmp::Ordering;
+
+/// The model behind [`Optimizer::relevance`]: observations per dimension and in all, its nugget, the prior on ln ℓ, Newton steps.
+const RELEVANCE_POINTS: usize = 20;
+const MOST_RELEVANCE_POINTS: usize = 400;
+const RELEVANCE_NUGGET: f64 = 1e-4;
+const RELEVANCE_SIGMA: f64 = 3.0;
+const RELEVANCE_STEPS: usize = 30;
 
 /// What the local model expects at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,29 +68,46 @@ impl Optimizer {
         Ok(Some(mean.iter().zip(&std).map(in_user_units).collect()))
     }
 
-    /// How much each parameter matters near the best point: its share of the squared slopes of the model around it, per width of its
-    /// range, over the observations in the model, the better the weightier; `None` until there is a model.
+    /// How much each parameter matters in the run that found the best point: its share of the squared inverse length-scales, in units
+    /// of its range, of a model along the parameters' own axes over all of that run; `None` until there are enough evaluations.
     pub fn relevance(&self) -> Option<Vec<f64>> {
-        let (run, Model { fit: Fit { gp, .. }, outputs, .. }) = self.model_around_best()?;
-        let d = self.domain.dim();
-        let (mut x, mut slopes, mut at) = (vec![0.0; d], vec![0.0; d], PointPrediction::default());
-        let mut shares = vec![0.0; d];
-        for row in 0..gp.len() {
-            for (j, x) in x.iter_mut().enumerate() {
-                *x = gp.inputs()[(row, j)];
-            }
-            gp.predict_with_gradient(&x, &mut at);
-            run.now.frame.gradient_in_box(&at.mean_gradient, &mut slopes);
-            // In units of the range of the outputs: only the shares matter.
-            let weight =
-                (1.0 - at.mean).clamp(0.0, 1.0) * (outputs.slope(at.mean) / outputs.range().max(f64::MIN_POSITIVE));
-            for (share, slope) in shares.iter_mut().zip(&slopes) {
-                *share += (weight * slope) * (weight * slope);
+        let (d, observations) = (self.domain.dim(), &self.observations);
+        let run = observations.all()[observations.best()?].run;
+        let of_run = |&p: &usize| observations.all()[p].run == run && observations.value(p).is_some();
+        let mut positions: Vec<usize> = (0..observations.len()).filter(of_run).collect();
+        if positions.len() < d + 2 {
+            return None;
+        }
+        // The newest lie where the run converged and say little of what it crossed: every k-th in the order of values stays.
+        positions
+            .sort_by(|a, b| observations.value(*a).partial_cmp(&observations.value(*b)).unwrap_or(Ordering::Equal));
+        let every = positions.len().div_ceil((RELEVANCE_POINTS * d).min(MOST_RELEVANCE_POINTS));
+        let positions: Vec<usize> = positions.into_iter().step_by(every).collect();
+        let mut y: Vec<f64> = positions.iter().filter_map(|&p| observations.value(p)).collect();
+        normalise(&mut y, true, &mut Vec::new());
+
+        // Each axis in units of its own spread.
+        let n = positions.len() as f64;
+        let moment = |j: usize, about: f64| {
+            positions.iter().map(|&p| (observations.unit(p)[j] - about).powi(2)).sum::<f64>() / n
+        };
+        let mean = |j: usize| positions.iter().map(|&p| observations.unit(p)[j]).sum::<f64>() / n;
+        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt().max(f64::MIN_POSITIVE)).collect();
+        let mut buffers = Buffers::default();
+        let x = buffers.inputs(positions.len(), d);
+        for (row, &p) in positions.iter().enumerate() {
+            for (j, u) in observations.unit(p).iter().enumerate() {
+                x[(row, j)] = u / spread[j];
             }
         }
-        let total: f64 = shares.iter().sum();
-        let equal = 1.0 / d as f64;
-        Some(shares.into_iter().map(|s| if total > 0.0 && total.is_finite() { s / total } else { equal }).collect())
+        let prior = Prior::of(&y, self.config().kernel, 1.0, RELEVANCE_NUGGET);
+        let gp = Gp::fit_with_jitter(prior, &y, buffers).ok()?;
+        let mut scales = LengthScales::default();
+        let how = (RELEVANCE_STEPS, Curvature::AverageInformation);
+        scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
+        let weights: Vec<f64> = scales.ell.iter().zip(&spread).map(|(l, s)| (l * s).powi(-2)).collect();
+        let total: f64 = weights.iter().sum();
+        Some(weights.into_iter().map(|w| w / total).collect())
     }
 
     /// The run that found the best point (or, before it has a model, the newest one), and its model.

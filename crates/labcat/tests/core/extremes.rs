@@ -88,11 +88,18 @@ fn one_dimension() {
 #[test]
 fn forty_dimensions() {
     for preset in PRESETS {
-        let bowl = |x: &[f64]| x.iter().map(|x| (x - 0.6).powi(2)).sum::<f64>();
-        let optimizer = run(optimizer(&[(-1.0, 1.0); 40], seeded(preset, 1)), bowl, 180);
-        let value = |n: usize| optimizer.evaluations()[n].outcome.value().unwrap();
-        let early = (0..81).map(value).fold(f64::MAX, f64::min);
-        assert!(best_value(&optimizer) < 0.9 * early, "{preset}: {early} -> {}", best_value(&optimizer));
+        for seed in 0..4 {
+            let bowl = |x: &[f64]| x.iter().map(|x| (x - 0.6).powi(2)).sum::<f64>();
+            let optimizer = run(optimizer(&[(-1.0, 1.0); 40], seeded(preset, seed)), bowl, 180);
+            let value = |n: usize| optimizer.evaluations()[n].outcome.value().unwrap();
+            let early = (0..81).map(value).fold(f64::MAX, f64::min);
+            // The paper's model starts after 81 evaluations and has a hundred; a fit of squares needs as many and then knows.
+            let wanted = match preset {
+                Preset::Paper => 0.2 * early,
+                Preset::Default => 1e-20,
+            };
+            assert!(best_value(&optimizer) < wanted, "{preset}, seed {seed}: {early} -> {:e}", best_value(&optimizer));
+        }
     }
 }
 

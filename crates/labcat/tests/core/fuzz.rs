@@ -112,7 +112,6 @@ fn random_config(dice: &mut Dice, seed: u64) -> Config {
     config.restarts = dice.chance(0.8);
     config.rotation = dice.chance(0.8);
     config.warp = dice.chance(0.5);
-    config.clip = dice.chance(0.5);
     config.match_axes = dice.chance(0.5);
     config.cache_factor = 1.0 + 6.0 * dice.unit();
     if dice.chance(0.3) {

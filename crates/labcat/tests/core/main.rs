@@ -6,7 +6,11 @@ mod equivariance;
 mod errors;
 mod extremes;
 mod failures;
+#[cfg(feature = "serde")]
+mod fixtures;
 mod fuzz;
+mod quality;
+mod reports;
 mod shortcut;
 #[cfg(feature = "serde")]
 mod state;

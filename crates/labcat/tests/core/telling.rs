@@ -89,17 +89,19 @@ fn revising_changes_the_best_and_what_follows() {
 fn a_value_revised_before_the_model_saw_it_leaves_no_trace() {
     let f = function("branin");
     for preset in PRESETS {
-        let mut plain = optimizer(&f.bounds(2), seeded(preset, 1));
-        let mut revised = plain.clone();
-        for _ in 0..25 {
-            let (a, b) = (plain.ask().unwrap(), revised.ask().unwrap());
-            assert_eq!(a, b);
-            plain.tell(a.id, f.value(&a.x)).unwrap();
-            revised.tell(b.id, f64::INFINITY).unwrap();
-            revised.revise(b.id, f.value(&b.x)).unwrap();
-            // The correction asks for one more length-scale step; only values and points must be the same.
-            assert_eq!(plain.evaluations(), revised.evaluations());
-            revised = plain.clone();
+        for slips in [&[f64::INFINITY][..], &[-1e3], &[f64::NAN, 7.0], &[50.0, f64::NAN]] {
+            let mut plain = optimizer(&f.bounds(2), seeded(preset, 1));
+            let mut revised = plain.clone();
+            for n in 0..40 {
+                let (a, b) = (plain.ask().unwrap(), revised.ask().unwrap());
+                assert_eq!(a, b, "{preset}, {slips:?} told first: suggestion {n}");
+                plain.tell(a.id, f.value(&a.x)).unwrap();
+                revised.tell(b.id, slips[0]).unwrap();
+                for &value in slips[1..].iter().chain([&f.value(&b.x)]) {
+                    revised.revise(b.id, value).unwrap();
+                }
+                assert_eq!(plain.evaluations(), revised.evaluations());
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use super::report;
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{brief, count, now, number, point};
-use crate::report::{Evaluation, render};
+use crate::report::{Evaluation, Setting, render};
 use crate::step::Step;
 use crate::study::duration;
 use map::Map;
@@ -56,7 +56,7 @@ pub(crate) fn demo(args: &cli::Demo) -> Result<(), Failure> {
         true => search.show(args.budget)?,
         false => search.list()?,
     }
-    let page = render(&search.page());
+    let page = render(&search.page(), Setting::File);
     write_file(&args.output, &page)
         .map_err(|error| Failure::run(format!("cannot write {}: {error}", args.output.display())))?;
     search.conclude(args)
@@ -190,6 +190,7 @@ impl Search {
             x: evaluation.x.clone(),
             value: evaluation.outcome.value(),
             status: "ok".to_owned(),
+            message: None,
             seconds: None,
             stdout: String::new(),
             stderr: String::new(),

@@ -1,12 +1,10 @@
 // What all charts have in common: marks as few large paths (thousands of points stay light), a frame with axes,
 // and one evaluation that can be pointed at, walked to with the arrow keys, and is marked in every chart at once.
 
-const px = (number) => number.toFixed(1);
 const dot = ([x, y]) => `M${px(x)} ${px(y)}h0`;
 const cross = ([x, y]) => `M${px(x - 3)} ${px(y - 3)}l6 6m-6 0l6 -6`;
 const ring = ([x, y], r = 7) => `M${px(x - r)} ${px(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
 const diamond = ([x, y], r = 6) => `M${px(x)} ${px(y - r)}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;
-const polyline = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${px(x)} ${px(y)}`).join("");
 const joined = (indices, mark) => indices.map(mark).join("");
 const dotSize = () => (evaluations.length > 1500 ? 3 : evaluations.length > 400 ? 4 : 5.5);
 
@@ -110,19 +108,19 @@ document.addEventListener("pointerdown", (event) => {
   if (!pinned || event.target.closest(".chart, .tip")) return;
   pin(false);
   activate(null);
-});
+}, { signal: gone.signal });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || active === null) return;
   pin(false);
   activate(null);
-});
+}, { signal: gone.signal });
 
-const outcome = ({ value, status }) => (value === null ? status : short(value, 8));
+const outcome = (evaluation) => (evaluation.value === null ? trimmed(reasonOf(evaluation), 60) : short(evaluation.value, 8));
 
 function describe(index) {
   const evaluation = evaluations[index];
   const point = parameters.map(({ name }, axis) => `${name} ${short(evaluation.x[axis])}`).join(", ");
-  return `Evaluation ${index + 1}, number ${evaluation.id}: ${outcome(evaluation)}; ${point}`;
+  return `Evaluation ${evaluation.id}: ${outcome(evaluation)}; ${point}`;
 }
 
 function showTip(place) {
@@ -133,7 +131,7 @@ function showTip(place) {
   const evaluation = evaluations[active];
   const rows = parameters.slice(0, 8).flatMap(({ name }, axis) => [html("dt", {}, name), html("dd", {}, short(evaluation.x[axis]))]);
   const more = parameters.length > 8 ? html("p", { class: "note" }, `and ${counted(parameters.length - 8, "more parameter")}`) : null;
-  const title = html("div", {}, html("strong", {}, outcome(evaluation)), ` · evaluation ${active + 1}`);
+  const title = html("div", {}, html("strong", {}, outcome(evaluation)), ` · evaluation ${evaluation.id}`);
   tip.replaceChildren(title, html("dl", {}, ...rows), ...(more ? [more] : []));
   const { width, height } = tip.getBoundingClientRect();
   const edge = document.documentElement.clientWidth - 8;
@@ -142,46 +140,11 @@ function showTip(place) {
   tip.style.top = `${Math.max(window.scrollY + 8, place.y - height - 12)}px`;
 }
 
-// ---- the frame: axes with their ticks, and under the plot a rail for what has no value
-
-function drawFrame(layer, width, { height, x, y, xTitle, yTitle, rail = false, square = false }) {
-  const [top, bottom] = [yTitle ? 26 : 12, height - (xTitle ? 42 : 26) - (rail ? 20 : 0)];
-  const yScale = makeScale(y.low, y.high, y.log, bottom, top);
-  const yTicks = yScale.ticks(Math.max(2, Math.round((bottom - top) / 52)));
-  const left = Math.max(34, 12 + 6.8 * Math.max(...yTicks.map(({ label }) => label.length), rail ? 6 : 0));
-  const right = square ? Math.min(width - 10, left + 12 + bottom - top) : width - 10;
-  const xScale = makeScale(x.low, x.high, x.log, left + 6, right - 6);
-  for (const { at, label } of yTicks) {
-    const level = px(yScale(at));
-    layer.append(svg("line", { class: "gridline", x1: left, x2: right, y1: level, y2: level }));
-    layer.append(svg("text", { x: left - 8, y: level, "text-anchor": "end", dy: "0.35em" }, label));
-  }
-  const foot = bottom + (rail ? 20 : 0);
-  layer.append(svg("line", { class: "axis", x1: left, x2: right, y1: foot, y2: foot }));
-  drawColumns(layer, xScale, foot, { left, right, top: square ? top : foot, whole: x.whole });
-  if (rail) layer.append(svg("text", { x: left - 8, y: bottom + 10, "text-anchor": "end", dy: "0.35em" }, "failed"));
-  if (yTitle) layer.append(svg("text", { x: 0, y: 12 }, yTitle));
-  if (xTitle) layer.append(svg("text", { x: right, y: height - 4, "text-anchor": "end" }, xTitle));
-  return { x: xScale, y: yScale, left, right, top, bottom, railAt: bottom + 10 };
-}
-
-function drawColumns(layer, scale, foot, { left, right, top, whole = false }) {
-  let free = -Infinity;
-  for (const { at, label } of scale.ticks(Math.max(2, Math.round((right - left) / 80)))) {
-    const [place, half] = [scale(at), label.length * 3.4];
-    if (top < foot) layer.append(svg("line", { class: "gridline", x1: px(place), x2: px(place), y1: top, y2: foot }));
-    if (whole && !Number.isInteger(at)) continue;
-    if (place - half < free || place + half > right + 10) continue;
-    free = place + half + 8;
-    layer.append(svg("text", { x: px(place), y: foot + 17, "text-anchor": "middle" }, label));
-  }
-}
-
 function drawRestarts(layer, frame) {
   for (const { at_evaluation: at, cause } of study.restarts) {
-    const place = px(frame.x(at + 0.5));
+    const place = px(frame.x(afterId(at) + 0.5));
     const line = svg("line", { class: "restart", x1: place, x2: place, y1: frame.top, y2: frame.bottom });
-    line.append(svg("title", {}, `Restart after evaluation ${at}: ${cause}`));
+    line.append(svg("title", {}, `Restart after evaluation ${afterId(at)}: ${cause}`));
     layer.append(line);
   }
 }

@@ -1,18 +1,18 @@
 // The charts along the evaluations and against the value: convergence, each parameter, relevance, half-widths.
 
-const orderRange = () => ({ low: 1, high: Math.max(2, evaluations.length), log: false, whole: true });
+const idRange = () => ({ low: 0, high: Math.max(1, afterId(evaluations.length)), log: false, whole: true });
 
 function drawConvergence(layer, width) {
   const height = Math.min(400, Math.max(260, width * 0.42));
   const frame = drawFrame(layer, width, {
-    height, x: orderRange(), y: valueAxis.range(), rail: failed.length > 0, xTitle: "evaluation, in the order told", yTitle: valueAxis.title(),
+    height, x: idRange(), y: valueAxis.range(), rail: failed.length > 0, xTitle: "evaluation", yTitle: valueAxis.title(),
   });
   drawRestarts(layer, frame);
-  const points = evaluations.map(({ value }, index) => [frame.x(index + 1), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
+  const points = evaluations.map(({ id, value }) => [frame.x(id), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
   layer.append(
     svg("path", { class: "dots", style: `--dot:${dotSize()}`, d: joined(succeeded, (index) => dot(points[index])) }),
     svg("path", { class: "crosses", d: joined(failed, (index) => cross(points[index])) }),
-    svg("path", { class: "best-line", d: bestSoFar(points, frame.x(evaluations.length)) }),
+    svg("path", { class: "best-line", d: bestSoFar(points, frame.x(afterId(evaluations.length))) }),
     svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
   );
   return { height, points };
@@ -21,7 +21,7 @@ function drawConvergence(layer, width) {
 function bestSoFar(points, end) {
   let best = null;
   let path = "";
-  for (const index of succeeded) {
+  for (const index of [...succeeded].sort((a, b) => evaluations[a].id - evaluations[b].id)) {
     const { value } = evaluations[index];
     if (best !== null && (minimises ? value >= best : value <= best)) continue;
     path += best === null ? `M${px(points[index][0])} ${px(points[index][1])}` : `H${px(points[index][0])}V${px(points[index][1])}`;
@@ -35,7 +35,7 @@ function drawParameter(axis) {
   return (layer, width) => {
     const height = 220;
     const frame = drawFrame(layer, width, {
-      height, x: { low, high, log: scale === "log" }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
+      height, x: { low, high, log: scale === "log", ends: true }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
     });
     const points = evaluations.map(({ x, value }) => [frame.x(x[axis]), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
     const age = (index) => Math.floor((index / evaluations.length) * RAMP);
@@ -80,13 +80,24 @@ function showConvergence() {
 
 function showRelevance() {
   const order = parameters.map((_, axis) => axis).sort((a, b) => study.relevance[b] - study.relevance[a]);
-  $("relevance-bars").replaceChildren(...order.map((axis) => {
+  const more = $("relevance-more");
+  more.hidden = order.length <= MANY;
+  more.textContent = `Show all ${order.length}`;
+  more.addEventListener("click", () => {
+    more.hidden = true;
+    $("relevance-bars").append(...bars(order.slice(MANY)));
+  });
+  $("relevance-bars").replaceChildren(...bars(more.hidden ? order : order.slice(0, MANY)));
+}
+
+function bars(order) {
+  return order.map((axis) => {
     const share = study.relevance[axis];
     return html("li", {},
       html("span", { class: "name", title: parameters[axis].name }, parameters[axis].name),
       html("span", { class: "track", "aria-hidden": "true" }, html("div", { class: "bar", style: `width:${100 * share}%` })),
       html("span", { class: "share" }, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`));
-  }));
+  });
 }
 
 // ---- half-widths of the trust region
@@ -97,7 +108,7 @@ function drawWidths(layer, width) {
   const widths = steps.flatMap(({ half_widths: all }) => all).filter((half) => half > 0);
   const low = widths.reduce((a, b) => Math.min(a, b), Infinity);
   const high = widths.reduce((a, b) => Math.max(a, b), 0);
-  const frame = drawFrame(layer, width, { height, x: orderRange(), y: { low: low / 1.2, high: high * 1.2, log: true }, xTitle: "evaluation, in the order told", yTitle: "half-width" });
+  const frame = drawFrame(layer, width, { height, x: idRange(), y: { low: low / 1.2, high: high * 1.2, log: true }, xTitle: "evaluation", yTitle: "half-width" });
   drawRestarts(layer, frame);
   const floor = (half) => Math.max(half, low);
   const mean = (all) => Math.exp(all.reduce((sum, half) => sum + Math.log(floor(half)), 0) / all.length);
@@ -107,7 +118,7 @@ function drawWidths(layer, width) {
   layer.append(svg("path", { class: "width mean", d: curve(frame, (step) => mean(step.half_widths)) }));
   const points = evaluations.map(() => null);
   for (const step of steps) {
-    if (step.at_evaluation < points.length) points[step.at_evaluation] = [frame.x(step.at_evaluation + 1), frame.y(mean(step.half_widths))];
+    if (step.at_evaluation < points.length) points[step.at_evaluation] = [frame.x(afterId(step.at_evaluation) + 1), frame.y(mean(step.half_widths))];
   }
   return { height, points };
 }
@@ -118,7 +129,7 @@ function curve(frame, size) {
   let [run, next, path] = [-1, 0, ""];
   for (const step of study.trust_regions) {
     while (next < restarts.length && restarts[next] <= step.at_evaluation) next += 1;
-    path += `${run === next ? "L" : "M"}${px(frame.x(step.at_evaluation + 1))} ${px(frame.y(size(step)))}`;
+    path += `${run === next ? "L" : "M"}${px(frame.x(afterId(step.at_evaluation) + 1))} ${px(frame.y(size(step)))}`;
     run = next;
   }
   return path;

@@ -3,7 +3,6 @@
 
 const valueColumn = { name: "value", get: (index) => evaluations[index].value };
 const columns = [
-  { name: "#", get: (index) => index + 1 },
   { name: "id", get: (index) => evaluations[index].id },
   valueColumn,
   { name: "status", get: (index) => evaluations[index].status, words: true },
@@ -44,7 +43,7 @@ function setFilter({ text = filter.text, status = filter.status }) {
   const { conditions, problem, words } = parseFilter(text);
   Object.assign(filter, { text, status, conditions, problem });
   evaluations.forEach((evaluation, index) => {
-    const spoken = words.length ? `${evaluation.id} ${evaluation.status} ${evaluation.stdout} ${evaluation.stderr}`.toLowerCase() : "";
+    const spoken = words.length ? `${evaluation.id} ${evaluation.status} ${evaluation.message ?? ""} ${evaluation.stdout} ${evaluation.stderr}`.toLowerCase() : "";
     const matches = !problem && (!status || evaluation.status === status) && conditions.every((condition) => holds(condition, index)) && words.every((word) => spoken.includes(word));
     filter.matches[index] = matches || (problem && (!status || evaluation.status === status)) ? 1 : 0;
   });

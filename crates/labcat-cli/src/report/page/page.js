@@ -17,13 +17,17 @@ function showBest() {
     return;
   }
   const point = parameters.map(({ name }, axis) => html("div", {}, html("dt", { title: name }, name), html("dd", { title: String(best.x[axis]) }, short(best.x[axis], 8))));
+  const shown = html("dl", { class: "point" }, ...(point.length > MANY ? point.slice(0, MANY) : point));
+  const rest = point.length > MANY
+    ? html("details", { id: "best-rest" }, html("summary", {}, `${point.length - MANY} more parameters`), html("dl", { class: "point" }, ...point.slice(MANY)))
+    : null;
   const copy = html("button", { type: "button", id: "copy" }, "Copy the point");
   copy.addEventListener("click", () => copyPoint(copy, best));
   $("best-card").append(
     html("div", {},
-      html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value, evaluation ${study.best + 1} of ${evaluations.length.toLocaleString("en")} (id ${best.id})`),
+      html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}`),
       html("p", { class: "value", title: String(best.value) }, short(best.value, 8))),
-    html("div", {}, html("dl", { class: "point" }, ...point), copy),
+    html("div", {}, shown, rest, copy),
   );
 }
 
@@ -59,21 +63,24 @@ function showFacts() {
     ["Failures", failed.length.toLocaleString("en") + share],
     ["Restarts", study.restarts.length.toLocaleString("en")],
     ["Time in evaluations", duration(spent || null)],
-    ["State", study.stop_reason ? `stopped: ${study.stop_reason}` : evaluations.length ? "can go on" : "not begun"],
+    ["State", stateOf(study)],
   ];
   $("facts").replaceChildren(...facts.map(([name, text]) => html("div", {}, html("dt", {}, name), html("dd", {}, text))));
 }
 
 function showRestarts() {
-  $("restarts-list").replaceChildren(...study.restarts.map(({ at_evaluation: at, cause }) => html("li", {}, `after ${counted(at, "evaluation")}: ${cause}`)));
+  $("restarts-list").replaceChildren(...study.restarts.map(({ at_evaluation: at, cause }) => html("li", {}, `after evaluation ${afterId(at)}: ${cause}`)));
 }
 
 const FAILURES = 25;
+const MANY = 12; // of what there may be many of, so many are shown at first
 
 function showFailures() {
   const counts = new Map();
-  failed.forEach((index) => counts.set(evaluations[index].status, (counts.get(evaluations[index].status) ?? 0) + 1));
-  $("failures-summary").textContent = [...counts].map(([status, count]) => `${count.toLocaleString("en")} ${status}`).join(", ");
+  failed.forEach((index) => counts.set(reasonOf(evaluations[index]), (counts.get(reasonOf(evaluations[index])) ?? 0) + 1));
+  const common = [...counts].sort(([, a], [, b]) => b - a);
+  $("failures-reasons").replaceChildren(...common.slice(0, MANY).map(([reason, count]) => html("li", {}, `${count.toLocaleString("en")} × ${trimmed(reason, 160)}`)));
+  if (common.length > MANY) $("failures-reasons").append(html("li", {}, `and ${counted(common.length - MANY, "other reason")}`));
   const more = $("failures-more");
   let shown = 0;
   const extend = () => {
@@ -90,12 +97,12 @@ function showFailures() {
 function failure(index, open) {
   const evaluation = evaluations[index];
   const point = parameters.map(({ name }, axis) => `${trimmed(name, 24)} = ${short(evaluation.x[axis])}`).join(", ");
-  const last = (evaluation.stderr || evaluation.stdout).trimEnd().split("\n").at(-1);
+  const last = evaluation.message || (evaluation.stderr || evaluation.stdout).trimEnd().split("\n").at(-1);
   const output = outputOf(evaluation);
   output.prepend(html("p", { class: "where" }, `At ${point}`));
   const took = evaluation.seconds === null ? "" : ` after ${duration(evaluation.seconds)}`;
   const said = html("span", { class: "last" }, last ? `: ${trimmed(last, 120)}` : "");
-  return html("details", { open }, html("summary", {}, `${index + 1}. `, html("span", { class: "status" }, evaluation.status), took, said), output);
+  return html("details", { open, "data-id": evaluation.id }, html("summary", {}, `Evaluation ${evaluation.id}: `, html("span", { class: "status" }, evaluation.status), took, said), output);
 }
 
 const SECTIONS = [
@@ -111,6 +118,45 @@ const SECTIONS = [
   { id: "evaluations", name: "Table", when: evaluations.length > 0, show: showTable },
 ];
 
+// ---- what the reader has chosen, to be chosen again when the page is drawn anew
+
+function chosen() {
+  return {
+    text: filter.text, status: filter.status, sort: table.sort, descending: table.descending, page: table.page,
+    open: [...table.open].map((index) => evaluations[index].id),
+    unfolded: [...document.querySelectorAll("#failures-list details")].map((entry) => [Number(entry.dataset.id), entry.open]),
+    rest: $("best-rest")?.open ?? false,
+    log: valueAxis.log,
+    step: boxes.length && step < boxes.length - 1 ? step : Infinity,
+  };
+}
+
+function choose(view) {
+  if (valueAxis.logPossible && valueAxis.log !== view.log) {
+    valueAxis.log = view.log;
+    for (const choice of document.querySelectorAll("#value-scale input")) choice.checked = (choice.value === "log") === view.log;
+  }
+  if (boxes.length) goToStep(view.step);
+  Object.assign(table, { sort: view.sort, descending: view.descending });
+  evaluations.forEach(({ id }, index) => view.open.includes(id) && table.open.add(index));
+  const unfolded = new Map(view.unfolded);
+  document.querySelectorAll("#failures-list details").forEach((entry) => (entry.open = unfolded.get(Number(entry.dataset.id)) ?? entry.open));
+  if ($("best-rest")) $("best-rest").open = view.rest;
+  if (!evaluations.length) return;
+  setFilter({ text: view.text, status: view.status });
+  table.page = view.page;
+  renderTable();
+}
+
+// Whether the reader is in the middle of something that a new drawing would take away.
+const isBusy = () => pinned || active !== null || timer !== null || $("filter") === document.activeElement || $("status") === document.activeElement || !document.getSelection().isCollapsed;
+
+function close() {
+  gone.abort();
+  clearInterval(timer);
+  activate(null);
+}
+
 showAbout();
 showBest();
 showFacts();
@@ -121,3 +167,4 @@ for (const { id, name, when, show } of SECTIONS) {
   show?.();
 }
 redrawAll();
+return { chosen, choose, isBusy, close };

@@ -4,6 +4,7 @@ const boxes = study.trust_regions.filter(({ corners }) => corners);
 const TRAIL = 10;
 let step = 0;
 let timer = null;
+let goToStep = null;
 
 // The part of the plane to draw: all of it, or a square (in the scaled space) about the box. A very small square is
 // measured from the box's centre (`origin`), for its coordinates would differ in the last digits only.
@@ -76,7 +77,7 @@ function showMap() {
     addChart($("map-chart"), label, (layer, width) => drawMap(layer, width, false)),
     addChart($("close-chart"), `Close up: ${label}`, (layer, width) => drawMap(layer, width, true)),
   ];
-  const goTo = (next) => {
+  goToStep = (next) => {
     step = Math.min(Math.max(next, 0), boxes.length - 1);
     const box = boxes[step];
     $("step").value = step;
@@ -92,17 +93,17 @@ function showMap() {
     $("play").textContent = "Play";
   };
   const play = () => {
-    if (step === boxes.length - 1) goTo(0);
+    if (step === boxes.length - 1) goToStep(0);
     const stride = Math.ceil(boxes.length / 400);
     timer = setInterval(() => {
-      goTo(step + stride);
+      goToStep(step + stride);
       if (step === boxes.length - 1) pause();
     }, Math.min(220, Math.max(50, 20000 / boxes.length)));
     $("play").textContent = "Pause";
   };
   const stop = (next) => {
     pause();
-    goTo(next);
+    goToStep(next);
   };
   $("step").max = boxes.length - 1;
   $("step").addEventListener("input", () => stop(Number($("step").value)));
@@ -110,5 +111,5 @@ function showMap() {
   $("step-on").addEventListener("click", () => stop(step + 1));
   $("play").addEventListener("click", () => (timer === null ? play() : pause()));
   setLegend("map-legend", [["box", "trust region"], ["newest", "next evaluation"], ["point", "best so far"], ["ramp", "worst to best"], failed.length && ["crosses", "failed"]]);
-  goTo(0);
+  goToStep(0);
 }

@@ -18,9 +18,10 @@ function arrange() {
   table.rows = matching.sort(compareBy(columns[table.sort], table.descending));
 }
 
-function outputOf({ stdout, stderr }) {
+function outputOf({ message, stdout, stderr }) {
   const part = (title, text) => (text ? [html("h4", {}, title), html("pre", { tabindex: 0 }, text)] : []);
-  const parts = [...part("Standard output", stdout), ...part("Standard error", stderr)];
+  const reason = message ? [html("h4", {}, "Why it failed"), html("p", { class: "reason" }, message)] : [];
+  const parts = [...reason, ...part("Standard output", stdout), ...part("Standard error", stderr)];
   return html("div", { class: "output" }, ...(parts.length ? parts : [html("p", { class: "note" }, "It printed nothing.")]));
 }
 
@@ -38,10 +39,10 @@ function rowsOf(index) {
     renderTable();
     $(`output-${index}`).focus();
   };
-  const button = html("button", { type: "button", id: `output-${index}`, "aria-expanded": String(open), "aria-label": `Output of evaluation ${index + 1}`, click: toggle }, open ? "Hide" : "Show");
+  const button = html("button", { type: "button", id: `output-${index}`, "aria-expanded": String(open), "aria-label": `Output of evaluation ${evaluation.id}`, click: toggle }, open ? "Hide" : "Show");
   const row = html("tr", { class: index === study.best ? "is-best" : null, "data-index": index },
     ...columns.map((column) => cell(column, index)),
-    html("td", { class: "text" }, evaluation.stdout || evaluation.stderr ? button : ""));
+    html("td", { class: "text" }, evaluation.stdout || evaluation.stderr || evaluation.message ? button : ""));
   return open ? [row, html("tr", {}, html("td", { class: "detail", colspan: columns.length + 1 }, outputOf(evaluation)))] : [row];
 }
 

@@ -11,7 +11,7 @@ use proptest::test_runner::RngSeed;
 /// The first half of a step, up to the point where the invariants hold: the best member and the fit.
 fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Fit), RestartCause> {
     let Optimizer { domain, settings, observations, pending, seen, run, work, .. } = optimizer;
-    let problem = Problem { domain, settings, observations, pending, seen };
+    let problem = Problem { domain, settings, observations, pending, seen, ends: true };
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, work);
     let best = model::best_member(problem, run, &outputs)?;
@@ -81,16 +81,27 @@ proptest! {
             let t: Vec<f64> = x.iter().map(|x| x / width).collect();
             height * (0..d).map(|i| (i + 1) as f64 * (t[i] - 0.1).powi(2) + 0.3 * t[i] * t[(i + 1) % d]).sum::<f64>()
         };
-        // Real steps, so that the frame has a history, then one more whose middle is looked at.
+        // Real steps, so that the frame has a history, then one more whose middle is looked at; where a run is over just then, or a
+        // restart fills its design, the next one that has a middle.
         let design = optimizer.settings.initial_points.max(d + 2);
         for _ in 0..design + more {
             let suggestion = optimizer.ask().unwrap();
             optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
         }
-        if !optimizer.run.design.is_empty() || optimizer.run.now.members.len() < design.min(d + 2) {
-            return Ok(()); // a restart is filling its design just now
+        let mut middle = None;
+        for _ in 0..100 {
+            let ready = optimizer.run.design.is_empty() && optimizer.run.now.members.len() >= design.min(d + 2);
+            let mut trial = optimizer.clone();
+            if ready && let Ok(found) = restore_invariants(&mut trial) {
+                optimizer = trial;
+                middle = Some(found);
+                break;
+            }
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
         }
-        let Ok((best, fit)) = restore_invariants(&mut optimizer) else { return Ok(()) };
+        prop_assert!(middle.is_some(), "no step with a middle in a hundred");
+        let (best, fit) = middle.unwrap();
         let places = members(&optimizer);
         let frame = optimizer.run.now.frame.clone();
         let gp = &fit.gp;
@@ -145,6 +156,7 @@ proptest! {
         let keep = (factor * d as f64).ceil() as usize;
         let mut optimizer = Optimizer::new(Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), config).unwrap();
         let mut rng = crate::rng::Rng::new(seed);
+        let mut looked_at = 0;
         for _ in 0..60 {
             let suggestion = optimizer.ask().unwrap();
             if optimizer.model.is_some() && optimizer.run.fresh == 0 && optimizer.run.started() {
@@ -154,9 +166,11 @@ proptest! {
                 let position = optimizer.observations.position(best.id).unwrap();
                 prop_assert!(optimizer.run.now.members.contains(&position), "the best was discarded");
                 prop_assert!(optimizer.run.now.members.windows(2).all(|w| w[0] < w[1]), "the oldest first");
+                looked_at += 1;
             }
             optimizer.tell(suggestion.id, rng.unit()).unwrap();
         }
+        prop_assert!(looked_at >= 20, "only {} of 60 steps had a model", looked_at);
     }
 }
 

@@ -1,0 +1,122 @@
+//! What the journal is told, and what it answers.
+
+use labcat::Outcome;
+
+use crate::value::Reading;
+
+/// Why an evaluation has no value after a correction.
+pub(crate) const CORRECTED_TO_FAILURE: &str = "it was corrected by hand to be a failure";
+
+/// One change of the study; several make up a transaction.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// A suggestion was given out.
+    Asked { id: u64, x: Vec<f64> },
+    /// A run begins: what an earlier one had in hand is in nobody's.
+    NothingRuns,
+    /// A command is about to start.
+    Started { id: u64 },
+    /// An evaluation ended.
+    Told { id: u64, x: Vec<f64>, run: usize, result: Box<Record> },
+    /// An evaluation failed and is to be tried again: it stays pending.
+    Attempted { id: u64, result: Box<Record> },
+    /// An evaluation that had failed was run again.
+    Retried { id: u64, result: Box<Record> },
+    /// A pending suggestion will never be told.
+    Cancelled { id: u64 },
+    /// What was told was wrong; `None`: it failed.
+    Corrected { id: u64, was: Option<f64>, became: Option<f64> },
+    /// The trust region of a suggestion, as JSON.
+    Step { at_evaluation: usize, region: String },
+}
+
+/// What is known of an evaluation besides its point.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// `None`: it failed.
+    pub(crate) reading: Option<Reading>,
+    pub(crate) status: &'static str,
+    pub(crate) source: &'static str,
+    /// Why it failed.
+    pub(crate) message: Option<String>,
+    pub(crate) seconds: Option<f64>,
+    pub(crate) attempts: u32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// How the command was run, if there was one.
+    pub(crate) execution: Option<Execution>,
+}
+
+impl Record {
+    /// The value; `None` if the evaluation failed.
+    pub(crate) fn value(&self) -> Option<f64> {
+        self.reading.as_ref().map(|reading| reading.value)
+    }
+
+    /// What the optimizer is told.
+    pub(crate) fn outcome(&self) -> Outcome {
+        outcome(self.value(), self.message.as_deref())
+    }
+
+    /// What a person or a file says of an evaluation.
+    pub(crate) fn told(value: Option<f64>, source: &'static str) -> Record {
+        let status = if value.is_some() { "ok" } else { "failed" };
+        Record { reading: value.map(Reading::of), status, source, ..Record::default() }
+    }
+}
+
+/// What the optimizer is told of a value, or of why there is none.
+pub(crate) fn outcome(value: Option<f64>, message: Option<&str>) -> Outcome {
+    value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from)
+}
+
+/// How a command was run. Times are seconds since 1970.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Execution {
+    pub(crate) command: Vec<String>,
+    pub(crate) directory: String,
+    pub(crate) host: String,
+    pub(crate) started: f64,
+    pub(crate) ended: f64,
+    /// The exit status; `None` if a signal ended it.
+    pub(crate) exit: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+/// One trial as the journal has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial {
+    pub(crate) id: u64,
+    pub(crate) x: Vec<f64>,
+    /// `pending`, `ok`, `failed`, `timeout` or `cancelled`.
+    pub(crate) status: String,
+    pub(crate) value: Option<f64>,
+    /// What the command gave, as a JSON object.
+    pub(crate) result: Option<serde_json::Value>,
+    pub(crate) seconds: Option<f64>,
+    pub(crate) source: Option<String>,
+    pub(crate) message: Option<String>,
+    pub(crate) attempts: u32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) execution: Option<Execution>,
+}
+
+/// A value that was replaced; `None` stands for a failure.
+#[derive(Clone, Debug)]
+pub(crate) struct Correction {
+    pub(crate) was: Option<f64>,
+    pub(crate) became: Option<f64>,
+    pub(crate) at: u64,
+    /// `hand` or `retry`.
+    pub(crate) cause: String,
+}
+
+/// An evaluation that a run has, or had, in hand.
+#[derive(Clone, Debug)]
+pub(crate) struct InHand {
+    pub(crate) id: u64,
+    /// Seconds since 1970.
+    pub(crate) started: f64,
+    pub(crate) host: String,
+}

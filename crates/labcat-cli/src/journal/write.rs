@@ -1,0 +1,144 @@
+//! Changes of the journal.
+
+use rusqlite::{Connection, params};
+
+use super::record::{CORRECTED_TO_FAILURE, Change, Execution, Record};
+use crate::format::{host, moment, now};
+
+/// Writes one change down.
+pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
+    match change {
+        Change::Asked { id, x } => {
+            db.prepare_cached("INSERT INTO trial (id, x, status, asked_at) VALUES (?1, ?2, 'pending', ?3)")?
+                .execute(params![*id as i64, point(x), now() as i64])?;
+        }
+        Change::NothingRuns => {
+            db.execute("DELETE FROM running", [])?;
+        }
+        Change::Started { id } => {
+            db.prepare_cached("INSERT OR REPLACE INTO running (id, started_at, host) VALUES (?1, ?2, ?3)")?
+                .execute(params![*id as i64, moment(), host()])?;
+        }
+        Change::Told { id, x, run, result } => told(db, *id, x, *run, result)?,
+        Change::Attempted { id, result } => {
+            db.prepare_cached("UPDATE trial SET message = ?2, attempts = attempts + ?3, seconds = ?4 WHERE id = ?1")?
+                .execute(params![*id as i64, result.message, result.attempts, result.seconds])?;
+            keep_details(db, *id, result)?;
+        }
+        Change::Retried { id, result } => retried(db, *id, result)?,
+        Change::Cancelled { id } => {
+            db.execute("UPDATE trial SET status = 'cancelled' WHERE id = ?1", [*id as i64])?;
+        }
+        Change::Corrected { id, was, became } => corrected(db, *id, *was, *became)?,
+        Change::Step { at_evaluation, region } => {
+            db.prepare_cached("INSERT INTO step (at_evaluation, region) VALUES (?1, ?2)")?
+                .execute(params![*at_evaluation as i64, region])?;
+        }
+    }
+    Ok(())
+}
+
+fn told(db: &Connection, id: u64, x: &[f64], run: usize, result: &Record) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO trial (id, x, status, value, seconds, source, message, attempts, told_at, run, told)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (SELECT coalesce(max(told) + 1, 0) FROM trial))
+         ON CONFLICT (id) DO UPDATE SET status = excluded.status, value = excluded.value,
+             seconds = excluded.seconds, source = excluded.source, message = excluded.message,
+             attempts = excluded.attempts, told_at = excluded.told_at, run = excluded.run, told = excluded.told",
+    )?
+    .execute(params![
+        id as i64,
+        point(x),
+        result.status,
+        result.value(),
+        result.seconds,
+        result.source,
+        result.message,
+        result.attempts,
+        now() as i64,
+        run as i64
+    ])?;
+    keep_details(db, id, result)
+}
+
+fn retried(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
+    if let Some(became) = result.value() {
+        note_correction(db, id, None, Some(became), "retry")?;
+    }
+    db.execute(
+        "UPDATE trial SET status = ?2, value = ?3, seconds = ?4, source = ?5, message = ?6, attempts = attempts + ?7 WHERE id = ?1",
+        params![
+            id as i64,
+            result.status,
+            result.value(),
+            result.seconds,
+            result.source,
+            result.message,
+            result.attempts
+        ],
+    )?;
+    keep_details(db, id, result)
+}
+
+fn corrected(db: &Connection, id: u64, was: Option<f64>, became: Option<f64>) -> rusqlite::Result<()> {
+    note_correction(db, id, was, became, "hand")?;
+    let status = if became.is_some() { "ok" } else { "failed" };
+    let message = became.is_none().then_some(CORRECTED_TO_FAILURE);
+    let result = became.map(|value| serde_json::json!({ "value": value }).to_string());
+    db.execute(
+        "UPDATE trial SET value = ?2, status = ?3, message = ?4, result = ?5 WHERE id = ?1",
+        params![id as i64, became, status, message, result],
+    )?;
+    Ok(())
+}
+
+fn note_correction(
+    db: &Connection,
+    id: u64,
+    was: Option<f64>,
+    became: Option<f64>,
+    cause: &str,
+) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT INTO correction (id, was, became, at, cause) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![id as i64, was, became, now() as i64, cause],
+    )?;
+    Ok(())
+}
+
+/// What the command gave and printed, and how it was run. Nothing runs any more.
+fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM running WHERE id = ?1")?.execute([id as i64])?;
+    let reading = result.reading.as_ref().map(|reading| reading.stored());
+    let run = result.execution.as_ref();
+    db.prepare_cached(
+        "UPDATE trial SET result = ?2, command = ?3, directory = ?4, host = ?5, exit = ?6, signal = ?7, started_at = ?8,
+             ended_at = ?9 WHERE id = ?1",
+    )?
+    .execute(params![
+        id as i64,
+        reading,
+        run.map(|run| serde_json::json!(run.command).to_string()),
+        run.map(|run| &run.directory),
+        run.map(|run| &run.host),
+        run.and_then(|run| run.exit),
+        run.and_then(|run| run.signal),
+        run.map(|Execution { started, .. }| started),
+        run.map(|Execution { ended, .. }| ended),
+    ])?;
+    if result.stdout.is_empty() && result.stderr.is_empty() {
+        db.prepare_cached("DELETE FROM output WHERE id = ?1")?.execute([id as i64])?;
+        return Ok(());
+    }
+    db.prepare_cached("INSERT OR REPLACE INTO output (id, stdout, stderr) VALUES (?1, ?2, ?3)")?.execute(params![
+        id as i64,
+        result.stdout,
+        result.stderr
+    ])?;
+    Ok(())
+}
+
+/// A point as JSON that reads back exactly.
+fn point(x: &[f64]) -> String {
+    serde_json::json!(x).to_string()
+}

@@ -1,0 +1,114 @@
+//! The directory of an evaluation, as a simulator wants to find it: files copied and linked, input decks filled.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::study::template::Template;
+use crate::study::{Deck, Objective, Problem};
+
+/// A template of the study, read.
+#[derive(Clone, Debug)]
+pub(super) struct Sheet {
+    /// From the evaluation's directory.
+    to: Template,
+    pub(super) text: Template,
+}
+
+impl Sheet {
+    /// The file of an evaluation and what it holds.
+    pub(super) fn filled(&self, directory: &Path, id: u64, values: &[String]) -> (PathBuf, String) {
+        (directory.join(self.to.fill(id, values)), self.text.fill(id, values))
+    }
+}
+
+/// Reads the templates that a study names.
+pub(super) fn read(objective: &Objective, names: &[String], study: &Path) -> Result<Vec<Sheet>, Failure> {
+    objective.decks.iter().map(|deck| sheet(deck, &objective.base, names, study)).collect()
+}
+
+fn sheet(deck: &Deck, base: &Path, names: &[String], study: &Path) -> Result<Sheet, Failure> {
+    let from = base.join(&deck.from);
+    let text = fs::read_to_string(&from).map_err(|error| {
+        let message = format!("the template {} cannot be read: {error}", from.display());
+        Failure::study(study, &[Problem { line: deck.line, message }])
+    })?;
+    let mut whole = Template::default();
+    let mut problems = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        match Template::parse_marked(line, names, &deck.marks) {
+            Ok(template) => whole.append(template),
+            Err(message) => problems.push(Problem { line: index + 1, message }),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(Sheet { to: deck.to.clone(), text: whole }),
+        false => Err(Failure::study(&from, &problems)),
+    }
+}
+
+/// Makes the directory of an evaluation ready for its command. What the study does not name is left as it is.
+pub(super) fn directory(
+    objective: &Objective,
+    sheets: &[Sheet],
+    directory: &Path,
+    id: u64,
+    values: &[String],
+) -> Result<(), String> {
+    if !objective.directory.is_constant() {
+        fs::create_dir_all(directory)
+            .map_err(|error| format!("cannot make the directory {}: {error}", directory.display()))?;
+    }
+    for (files, bring) in [(&objective.copy, copy as fn(&Path, &Path) -> io::Result<()>), (&objective.link, link)] {
+        for file in files {
+            let from = objective.base.join(file.get_ref());
+            let Some(name) = from.file_name() else { continue };
+            let to = directory.join(name);
+            bring(&from, &to)
+                .map_err(|error| format!("cannot bring {} to {}: {error}", from.display(), to.display()))?;
+        }
+    }
+    for sheet in sheets {
+        let (file, text) = sheet.filled(directory, id, values);
+        write(&file, &text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Writes a file, and makes the directory it is in. A link that stands in its place is replaced, not followed.
+pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(directory) = file.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    if file.is_symlink() {
+        fs::remove_file(file)?;
+    }
+    fs::write(file, text)
+}
+
+/// Copies a file, or a directory with everything in it.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_dir() {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        return Ok(());
+    }
+    if to.is_symlink() {
+        fs::remove_file(to)?;
+    }
+    fs::copy(from, to).map(|_| ())
+}
+
+/// Links to a file or a directory.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let from = from.canonicalize()?;
+    if to.is_symlink() {
+        fs::remove_file(to)?;
+    }
+    symlink(from, to)
+}
