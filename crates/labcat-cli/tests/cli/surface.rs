@@ -242,6 +242,7 @@ fn help_completions_and_manual_are_there() {
     for command in [
         "demo",
         "run",
+        "retry",
         "ask",
         "tell",
         "cancel",
@@ -251,6 +252,7 @@ fn help_completions_and_manual_are_there() {
         "best",
         "export",
         "report",
+        "serve",
         "init",
         "check",
         "minimize",
