@@ -125,10 +125,8 @@ struct Halt {
 
 impl Halt {
     /// The command cannot be run, or the study wants it so: to be mended.
-    fn command(why: &str, paths_word: &str) -> Halt {
-        let message =
-            format!("{why}\nthe study is intact: mend the command, then `labcat run {paths_word}` resumes it");
-        Halt { stop: "error", message }
+    fn command(why: &str, again: &str) -> Halt {
+        Halt { stop: "error", message: format!("{why}\nthe study is intact: mend the command, then `{again}` goes on") }
     }
 }
 
@@ -191,7 +189,7 @@ impl Run {
         let broken = match (outcome, self.halt.take()) {
             (Err(failure), _) => Some((failure, "error")),
             (Ok(()), Some(halt)) => Some((Failure::run(halt.message), halt.stop)),
-            (Ok(()), None) => self.stop.requested().then(|| (interrupted(paths), "interrupted")),
+            (Ok(()), None) => self.stop.requested().then(|| (self.interrupted(paths), "interrupted")),
         };
         if let Some((failure, stop)) = broken {
             self.display.show(&Event::Broken { failure: &failure, stop }, &self.session);
@@ -209,6 +207,19 @@ impl Run {
                 paths.word()
             ))),
         }
+    }
+
+    /// The command that goes on with what is left to do.
+    fn again(&self, paths: &Paths) -> String {
+        match self.task {
+            Task::Study => format!("labcat run {}", paths.word()),
+            Task::Again => format!("labcat retry {} --failed", paths.word()),
+        }
+    }
+
+    fn interrupted(&self, paths: &Paths) -> Failure {
+        let what = if self.task == Task::Study { "resumes the study" } else { "runs what is left" };
+        Failure::interrupted(format!("interrupted; `{}` {what}", self.again(paths)))
     }
 
     /// Keeps the workers busy until there is nothing left to do.
@@ -291,13 +302,13 @@ impl Run {
         let Some(x) = self.running.remove(&id) else { return Ok(()) };
         match evaluated {
             Evaluated::Interrupted => {}
-            Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &paths.word())),
+            Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &self.again(paths))),
             Evaluated::Ended(record)
                 if record.reading.is_none() && self.task == Task::Study && self.on_failure == OnFailure::Stop =>
             {
                 let why = record.message.clone().unwrap_or_default();
                 let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {why}");
-                self.halt = Some(Halt::command(&why, &paths.word()));
+                self.halt = Some(Halt::command(&why, &self.again(paths)));
                 self.session.attempted(id, *record);
             }
             Evaluated::Ended(record) => {
@@ -359,8 +370,4 @@ impl Run {
             }
         }
     }
-}
-
-fn interrupted(paths: &Paths) -> Failure {
-    Failure::interrupted(format!("interrupted; `labcat run {}` resumes the study", paths.word()))
 }
