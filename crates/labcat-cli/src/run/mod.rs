@@ -180,7 +180,9 @@ impl Run {
     fn finish(&mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
         self.session.nothing_runs();
         self.restarts_shown = self.session.optimizer.restarts().len();
-        self.display.show(&Event::Begin { pending: self.queue.len(), workers: self.workers }, &self.session);
+        let what = if self.task == Task::Study { "pending suggestion" } else { "failed evaluation" };
+        let begin = Event::Begin { pending: self.queue.len(), what, workers: self.workers };
+        self.display.show(&begin, &self.session);
         let outcome = self.evaluations(messages, paths);
         if outcome.is_err() {
             self.end_commands(messages);
