@@ -34,10 +34,13 @@ if __name__ == "__main__":
     if "--work" in sys.argv:
         work(url, trials=25)
     else:
-        study = optuna.create_study(study_name=STUDY, storage=url)
+        # Run it again and it goes on with the same study.
+        study = optuna.create_study(study_name=STUDY, storage=url, load_if_exists=True)
+        before = len(study.trials)
         workers = [subprocess.Popen([sys.executable, __file__, url, "--work"]) for _ in range(2)]
         for worker in workers:
             worker.wait()
-        print(f"{len(study.trials)} trials by {len(workers)} processes")
+        made = len(study.trials) - before
+        print(f"{made} trials by {len(workers)} processes, {before} in the study before")
         best = ", ".join(f"{name} = {value:.3g}" for name, value in study.best_params.items())
         print(f"best value {study.best_value:.2e} with {best}")

@@ -8,13 +8,17 @@
 True
 """
 
+from typing import TYPE_CHECKING
+
 from ._errors import (
     BudgetOutstanding,
     CheckpointError,
+    EvaluationTimeout,
     InvalidError,
     LabcatError,
     NoModelError,
     Stopped,
+    SystematicFailure,
     UnknownSwitchError,
     UnknownTrialError,
     WorkerError,
@@ -23,10 +27,13 @@ from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegi
 from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
-from ._result import OptimizeResult
 from ._scipy import scipy_method
 from ._space import Categorical, Integer, Real, Space
 from ._values import SWITCHES, Switch
+
+if TYPE_CHECKING:
+    from . import integrations, plots
+    from ._result import OptimizeResult
 
 __all__ = [
     "SWITCHES",
@@ -34,6 +41,7 @@ __all__ = [
     "Categorical",
     "CheckpointError",
     "Evaluation",
+    "EvaluationTimeout",
     "History",
     "Integer",
     "InvalidError",
@@ -47,13 +55,31 @@ __all__ = [
     "Space",
     "Stopped",
     "Switch",
+    "SystematicFailure",
     "Trial",
     "TrustRegion",
     "UnknownSwitchError",
     "UnknownTrialError",
     "WorkerError",
     "__version__",
+    "integrations",
     "maximize",
     "minimize",
+    "plots",
     "scipy_method",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What is loaded when it is used: with scipy installed its import takes most of a second."""
+    import importlib
+
+    if name == "OptimizeResult":
+        return importlib.import_module("labcat._result").OptimizeResult
+    if name in ("integrations", "plots"):
+        return importlib.import_module(f"labcat.{name}")
+    raise AttributeError(f"module 'labcat' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

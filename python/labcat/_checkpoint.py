@@ -1,16 +1,93 @@
-"""The state of a run in a file."""
+"""The state of a run in a file, which belongs to one run at a time."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import socket
+import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from ._errors import CheckpointError, InvalidError
 from ._optimizer import Optimizer
+from ._values import STOPPING
 
-STOPPING = ("budget", "target", "tolerance")
-"""Switches that a resumed run may change: they end a run, they do not define the problem."""
+_held: set[str] = set()  # the files that runs of this process hold
+_guard = threading.Lock()
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds the file for this run; another one that wants it is refused.
+
+    The operating system keeps the lock, on a file beside the checkpoint, and drops it when the
+    process ends, however that happens.
+    """
+    if not path.parent.is_dir():
+        raise CheckpointError(f"checkpoint {path}: there is no directory {path.parent}")
+    beside = path.with_name(path.name + ".lock")
+    name = os.path.realpath(beside)
+    with _guard:  # the system's lock is one between processes
+        if name in _held:
+            raise CheckpointError(_in_use(path, f"another run of this process, {os.getpid()}"))
+        descriptor = _acquired(path, beside)
+        _held.add(name)
+    try:
+        yield
+    finally:
+        if sys.platform == "win32":  # an open file cannot be removed there
+            os.close(descriptor)
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        if sys.platform != "win32":
+            os.close(descriptor)  # last: who gets the lock now sees that the file is gone
+        with _guard:
+            _held.discard(name)
+
+
+def _acquired(path: Path, beside: Path) -> int:
+    """A descriptor of the lock file, locked."""
+    while True:
+        try:
+            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise CheckpointError(f"checkpoint {path} cannot be locked: {error}") from error
+        try:
+            _lock(descriptor)
+        except OSError:
+            holder = os.pread(descriptor, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+            os.close(descriptor)
+            raise CheckpointError(_in_use(path, holder or "another process")) from None
+        try:
+            current = os.path.samestat(os.fstat(descriptor), os.stat(beside))
+        except OSError:
+            current = False
+        if current:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            return descriptor
+        os.close(descriptor)  # its run has ended since it was opened, and has removed it
+
+
+def _in_use(path: Path, holder: str) -> str:
+    return (
+        f"checkpoint {path} is in use by {holder}: wait until that run has ended, or give each run "
+        "a file of its own"
+    )
+
+
+def _lock(descriptor: int) -> None:
+    """Locks for this process; OSError if another one has the lock."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def save(path: Path, text: str) -> None:
@@ -37,9 +114,6 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        if not path.parent.is_dir():
-            missing = f"checkpoint {path}: there is no directory {path.parent}"
-            raise CheckpointError(missing) from None
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from error

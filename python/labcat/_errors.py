@@ -18,12 +18,20 @@ class LabcatError(Exception):
         return str(self.args[0]) if self.args else ""
 
 
+def missing(what: str, package: str, extra: str) -> LabcatError:
+    """The error for something that needs a package which is not installed."""
+    return LabcatError(
+        f"{what} needs {package}: pip install {package}, "
+        f"or pip install '.[{extra}]' in a clone of labcat"
+    )
+
+
 class InvalidError(LabcatError, ValueError):
     """A wrong argument, point or value; the message says what is allowed."""
 
 
 class UnknownSwitchError(InvalidError, TypeError):
-    """A keyword that is no switch of labcat; the message lists those there are."""
+    """A keyword that is no switch of labcat; the message says which one it resembles."""
 
 
 class UnknownTrialError(LabcatError, KeyError):
@@ -71,8 +79,26 @@ class NoModelError(LabcatError):
 
 
 class CheckpointError(InvalidError):
-    """A checkpoint that cannot be read, or that belongs to another problem."""
+    """A checkpoint that cannot be read, is in use, or belongs to another problem."""
 
 
 class WorkerError(LabcatError):
     """A worker process that died while it evaluated the objective."""
+
+
+class EvaluationTimeout(LabcatError, TimeoutError):
+    """An evaluation that took longer than `timeout`; its process was ended."""
+
+
+class SystematicFailure(LabcatError):
+    """The first evaluations of a run all failed alike, so that the run was ended.
+
+    `__cause__` is what the newest of them raised, `labcat_result` the result so far.
+
+    >>> import labcat
+    >>> try:
+    ...     labcat.minimize(lambda x: x[9], [(-1, 1)], budget=50, rng=1, on_error="fail")
+    ... except labcat.SystematicFailure as failure:
+    ...     print(failure.labcat_result.nfev, type(failure.__cause__).__name__)
+    10 IndexError
+    """

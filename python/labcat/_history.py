@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import LabcatError
+from ._errors import missing
 from ._space import Space, Vector
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ class Evaluation:
     """The local run it belongs to: 0, and one more after each restart."""
     space: Space = field(repr=False)
     """The parameters."""
-
     @property
     def failed(self) -> bool:
         """Whether the evaluation failed."""
@@ -97,7 +97,7 @@ class History:
     True
     """
 
-    __slots__ = ("best", "failed", "id", "names", "run", "trust_region", "value", "x")
+    __slots__ = ("best", "failed", "id", "names", "reason", "run", "trust_region", "value", "x")
 
     id: npt.NDArray[np.int64]
     """Ids of the trials, shape (n,)."""
@@ -107,6 +107,8 @@ class History:
     """Values; NaN where the evaluation failed."""
     failed: npt.NDArray[np.bool_]
     """Where the evaluation failed."""
+    reason: list[str | None]
+    """Why each evaluation failed; None where it did not, or where nobody said why."""
     run: npt.NDArray[np.int64]
     """Number of the local run: 0, and one more after each restart."""
     best: npt.NDArray[np.float64]
@@ -123,12 +125,14 @@ class History:
         evaluations: list[tuple[int, list[float], float, int]],
         names: list[str],
         maximize: bool,
+        reasons: Mapping[int, str] = {},
     ) -> None:
         ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
         self.id = np.array(ids, dtype=np.int64)
         self.x = np.array(xs, dtype=np.float64).reshape(len(ids), len(names))
         self.value = np.array(values, dtype=np.float64)
         self.failed = np.isnan(self.value)
+        self.reason = [reasons.get(id) for id in ids]
         self.run = np.array(runs, dtype=np.int64)
         self.best = (np.fmax if maximize else np.fmin).accumulate(self.value)
         self.names = names
@@ -141,20 +145,23 @@ class History:
         return f"<History of {len(self)} evaluations, {int(self.failed.sum())} failed>"
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """A pandas data frame with a row per evaluation: id, parameters, value, failed, run, best.
+        """A pandas data frame with a row per evaluation.
+
+        Its columns are id, the parameters, value, failed, run, best and reason.
 
         >>> import labcat
         >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
         >>> list(result.history.to_dataframe().columns)
-        ['id', 'x0', 'value', 'failed', 'run', 'best']
+        ['id', 'x0', 'value', 'failed', 'run', 'best', 'reason']
         """
         try:
             import pandas
         except ModuleNotFoundError as error:
-            raise LabcatError('a data frame needs pandas: pip install "labcat[pandas]"') from error
+            raise missing("a data frame", "pandas", "pandas") from error
         frame = pandas.DataFrame(self.x, columns=self.names)
         # A parameter may have the name of one of these columns: both are kept.
         frame.insert(0, "id", self.id, allow_duplicates=True)
-        for column in ("value", "failed", "run", "best"):
-            frame.insert(frame.shape[1], column, getattr(self, column), allow_duplicates=True)
+        for column in ("value", "failed", "run", "best", "reason"):
+            values = pandas.Series(getattr(self, column), dtype=object if column == "reason" else None)
+            frame.insert(frame.shape[1], column, values, allow_duplicates=True)
         return frame

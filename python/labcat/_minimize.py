@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,13 +17,24 @@ from ._labcat import default_budget
 from ._objective import Objective
 from ._optimizer import Bounds, Direction, Optimizer, Preset
 from ._progress import progress_of
-from ._result import OptimizeResult
-from ._run import Run
+from ._run import Run, takes_result
 from ._space import Points, space_of
-from ._values import Rng, switch_text
+from ._values import Rng, check_names
 from ._workers import Workers, backend_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._result import OptimizeResult
+    from ._switches import Switches
+
 OnError = Literal["raise", "fail"]
+
+_FIRST_FAILURES = 10
+_OWN_KEYWORDS = (
+    "args x0 time_limit timeout rng preset workers callback progress on_error max_first_failures "
+    "checkpoint jac"
+).split()
 
 
 def minimize(
@@ -40,30 +53,35 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
+    max_first_failures: int | None = _FIRST_FAILURES,
+    timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    **switches: Any,
+    jac: Literal[False] | None = None,
+    **switches: Unpack[Switches],
 ) -> OptimizeResult:
     """Minimises an expensive function of bounded parameters, without derivatives.
 
     Parameters
     ----------
     fun
-        The objective, ``fun(x, *args)``, with `x` an array of shape (d,). With a `labcat.Space` it
-        gets named values, see there. It returns one real number, or an array that holds exactly
+        The objective, ``fun(x, *args)``, with `x` an array of shape (d,). With named parameters it
+        gets named values, see `labcat.Space`. It returns one real number, or an array that holds exactly
         one. NaN or an infinite value is a failed evaluation: recorded, counted against the budget,
         never suggested again. An exception, or a return of anything else (None, a wrong shape), is
         what `on_error` says.
     bounds
-        Pairs (low, high), a `scipy.optimize.Bounds` or a `labcat.Space` of named parameters.
+        Pairs (low, high), a `scipy.optimize.Bounds`, a dictionary of named bounds
+        (``{"speed": (0, 9)}``), or a `labcat.Space` of named parameters.
     args
         Further arguments of `fun`.
     x0
         A point to evaluate first, or several.
     budget, target, tolerance, time_limit
         What ends the run: a number of evaluations; a value at least as good; a range of the
-        outputs of a local run (which only ends the run with ``restarts=False``); seconds, checked
-        between evaluations. If nothing given can end the run, the budget is 200 per parameter, and
-        the message of the result says so.
+        outputs of a local run; seconds, checked between evaluations. A tolerance alone, without
+        the others, means one local run, to its end; beside a budget or a time limit it ends local
+        runs, and others follow unless ``restarts=False``. With neither budget nor time limit the
+        budget is 200 per parameter, and the message of the result says so if that ended the run.
     rng
         The seed: an int, a `numpy.random.SeedSequence`, a `numpy.random.Generator`, or None for a
         fresh one. With ``workers=1`` or a map the same seed gives the same run; otherwise the run
@@ -72,11 +90,13 @@ def minimize(
         "default", what we recommend, or "paper", the algorithm as published.
     workers
         Where evaluations run: 1, here; a larger number, in so many processes (-1: one per
-        processor; `fun` must be picklable); an executor with `submit` (threads, processes,
-        `dask.distributed`, `mpi4py.futures`); or a map-like callable such as ``pool.map``, which
-        gets a batch at a time. All but the map are asynchronous: as soon as a result is in, a new
-        point is suggested. A pair ``(executor, n)`` or ``(map, n)`` says how many evaluations may
-        run at once, if the pool does not tell.
+        processor); an executor with `submit` (`concurrent.futures`, `dask.distributed`,
+        `mpi4py.futures`, loky); a `multiprocessing.Pool` or Ray's; a `joblib.Parallel` or a
+        map-like callable, which get a batch at a time. The others are asynchronous: as soon as a
+        result is in, a new point is suggested. A pair ``(executor, n)`` or ``(map, n)`` says how
+        many evaluations may run at once, if the pool does not tell. Our own processes are fresh
+        interpreters that end with this one; `fun` must be picklable, or cloudpickle installed,
+        which also sends lambdas and functions of a notebook.
     callback
         Called after each evaluation, with the best point so far, or, if its only parameter is
         called `intermediate_result`, with an `OptimizeResult` as that keyword. StopIteration ends
@@ -86,15 +106,27 @@ def minimize(
     on_error
         "raise": what the objective raises reaches the caller unchanged, and a return that is no
         number raises `InvalidError`; the exception's attribute `labcat_result` is the result so
-        far. "fail": the evaluation is recorded as failed and the run goes on. A worker process
-        that dies while it evaluates counts as the objective's failure, as a `WorkerError`; a fault
-        of an executor (a broken pool, a function it cannot send) is raised in both cases.
+        far. "fail": the evaluation is recorded as failed, with its reason, and the run goes on. A
+        worker process that dies costs its evaluation, which is a failed one in both cases, and is
+        replaced; a fault of an executor (a broken pool, a function it cannot send) is raised in
+        both cases.
+    max_first_failures
+        The run ends with a `SystematicFailure` when this many evaluations, the first ones, have
+        all failed with the same kind of exception: the function is at fault, not the points.
+        None: never. NaN and infinite values do not count.
+    timeout
+        Seconds that an evaluation may take. One that takes longer is a failed one; its process,
+        and what that has started, is ended. It needs processes of our own, so that with
+        ``workers=1`` evaluations run in another process too.
     checkpoint
         A file that gets the state after each evaluation, written atomically. The same call resumes
         from it and repeats the evaluations that were running; with other stopping switches it goes
-        on with those. A file of another problem is a `CheckpointError`.
+        on with those, and points of `x0` that are new come next. A file of another problem, or one
+        that another run is using, is a `CheckpointError`.
+    jac
+        Gradients are not used yet: anything but None or False is an error.
     switches
-        Any of `labcat.SWITCHES`.
+        Any other of `labcat.SWITCHES`.
 
     Returns
     -------
@@ -141,7 +173,10 @@ def minimize(
         callback=callback,
         progress=progress,
         on_error=on_error,
+        max_first_failures=max_first_failures,
+        timeout=timeout,
         checkpoint=checkpoint,
+        jac=jac,
     )
 
 
@@ -161,8 +196,11 @@ def maximize(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
+    max_first_failures: int | None = _FIRST_FAILURES,
+    timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    **switches: Any,
+    jac: Literal[False] | None = None,
+    **switches: Unpack[Switches],
 ) -> OptimizeResult:
     """Maximises; in all else as `minimize`. Values keep their sign.
 
@@ -185,7 +223,10 @@ def maximize(
         callback=callback,
         progress=progress,
         on_error=on_error,
+        max_first_failures=max_first_failures,
+        timeout=timeout,
         checkpoint=checkpoint,
+        jac=jac,
     )
 
 
@@ -204,53 +245,73 @@ def _optimize(
     callback: Callable[..., Any] | None,
     progress: bool,
     on_error: OnError,
+    max_first_failures: int | None,
+    timeout: float | None,
     checkpoint: str | os.PathLike[str] | None,
+    jac: object,
 ) -> OptimizeResult:
     if on_error not in ("raise", "fail"):
         raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidError(f"time_limit is {time_limit!r}; allowed: seconds above 0")
+    for name, seconds in (("time_limit", time_limit), ("timeout", timeout)):
+        if seconds is not None and not seconds > 0:
+            raise InvalidError(f"{name} is {seconds!r}; allowed: seconds above 0")
+    if max_first_failures is not None and not max_first_failures >= 1:
+        raise InvalidError(f"max_first_failures is {max_first_failures!r}; allowed: 1 or more, None")
     if "direction" in switches:
         raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
+    no_derivative("jac", jac)
+    check_names(switches, tuple(_OWN_KEYWORDS))
+    _check_callback(callback)
     space, named = space_of(bounds)
-    backend = backend_of(workers, Objective(fun, args, space if named else None))
-    endless = time_limit is None and not _can_end(switches)
-    if endless:
+    backend = backend_of(workers, Objective(fun, args, space if named else None), timeout)
+    alone = switches["tolerance"] is not None and switches["target"] is None
+    unlimited = switches["budget"] is None and time_limit is None
+    if unlimited:
         switches["budget"] = default_budget(len(space))
-    optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, **_given(switches))
+        if alone:  # nothing but the tolerance was given: it shall end the run
+            switches.setdefault("restarts", False)
+    optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, **switches)
+    first = [] if x0 is None else optimizer._points(x0, "x0")
     path = None if checkpoint is None else Path(checkpoint)
-    seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
-    held = None if path is None else _checkpoint.resume(path, optimizer, seeded)
-    if held is not None:
-        optimizer = held
-    elif x0 is not None:
-        optimizer.enqueue(x0)
-    return Run(
-        optimizer,
-        backend,
-        records_errors=on_error == "fail",
-        callback=callback,
-        progress=progress_of(progress, optimizer.config["budget"]),
-        checkpoint=path,
-        time_limit=time_limit,
-        default_budget=endless,
-    ).result()
+    with contextlib.nullcontext() if path is None else _checkpoint.locked(path):
+        seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
+        held = None if path is None else _checkpoint.resume(path, optimizer, seeded)
+        optimizer = held or optimizer
+        optimizer._enqueue_new(first)
+        return Run(
+            optimizer,
+            backend,
+            records_errors=on_error == "fail",
+            callback=callback,
+            progress=progress_of(progress, optimizer.config["budget"]),
+            checkpoint=path,
+            time_limit=time_limit,
+            default_budget=unlimited,
+            max_first_failures=max_first_failures,
+        ).result()
 
 
-def _can_end(switches: dict[str, Any]) -> bool:
-    """Whether a stopping switch of the core is given that can end the run."""
-    converges = switch_text("restarts", switches.get("restarts", True)) == "false"
-    return (
-        switches["budget"] is not None
-        or switches["target"] is not None
-        or (switches["tolerance"] is not None and converges)
-    )
+def no_derivative(name: str, value: object) -> None:
+    """Refuses a derivative, which would have no effect."""
+    if value is not None and value is not False:
+        raise InvalidError(
+            f"{name} is {value!r}: labcat does not use derivatives yet; leave it out (None or False)"
+        )
 
 
-def _given(switches: dict[str, Any]) -> dict[str, Any]:
-    """The switches without the stopping ones that were left out."""
-    return {
-        name: value
-        for name, value in switches.items()
-        if value is not None or name not in _checkpoint.STOPPING
-    }
+def _check_callback(callback: Callable[..., Any] | None) -> None:
+    """Refuses a callback that cannot be called as it will be, before anything is evaluated."""
+    if callback is None:
+        return
+    if not callable(callback):
+        raise InvalidError(f"the callback must be callable, not {callback!r}")
+    if takes_result(callback):
+        return
+    try:
+        inspect.signature(callback).bind(None)
+    except TypeError as error:
+        raise InvalidError(
+            f"the callback {callback!r} cannot be called with one argument, the best point: {error}"
+        ) from None
+    except ValueError:
+        pass  # a function that does not tell its signature

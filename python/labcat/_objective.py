@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
 import traceback
 from collections.abc import Callable
@@ -13,21 +14,47 @@ from ._space import Space, Vector
 from ._values import as_value
 
 
+dumps: Callable[[object], bytes] = pickle.dumps
+"""How outcomes are written for another process."""
+
+
 class Failure:
     """The exception that an evaluation ended with, as a value that can travel between processes.
 
-    `fatal`: not the objective failed, but what runs it, so `on_error` does not apply.
+    `on_error` says what becomes of it, unless it is `fatal` (not the objective failed, but what
+    runs it) or `lost` (the evaluation was ended from outside: a failed one, whatever `on_error`).
     """
 
-    __slots__ = ("exception", "fatal")
+    __slots__ = ("exception", "fatal", "lost", "reason")
 
-    def __init__(self, exception: BaseException, fatal: bool = False) -> None:
+    def __init__(
+        self,
+        exception: BaseException,
+        fatal: bool = False,
+        lost: bool = False,
+        reason: str | None = None,
+    ) -> None:
         self.exception = exception
         self.fatal = fatal
+        self.lost = lost
+        self.reason = _reason(exception) if reason is None else reason
 
     def __reduce__(self) -> tuple[Any, ...]:
         text = "".join(traceback.format_exception(self.exception))
-        return _received, (_portable(self.exception), text, self.fatal)
+        return _received, (_portable(self.exception), text, self.fatal, self.reason)
+
+
+def _reason(exception: BaseException) -> str:
+    """What happened, in a line, with the place if the user's code raised it."""
+    kind = type(exception).__name__
+    text = " ".join(str(exception).split())
+    where = ""
+    raised_in = traceback.extract_tb(exception.__traceback__)[1:]  # the first frame is ours
+    own = os.path.dirname(__file__)
+    users = [frame for frame in raised_in if os.path.dirname(frame.filename) != own]
+    if users:
+        where = f" ({os.path.basename(users[-1].filename)}, line {users[-1].lineno})"
+    return f"{kind}: {text}{where}" if text else f"{kind}{where}"
 
 
 class _RemoteTraceback(Exception):
@@ -40,7 +67,7 @@ class _RemoteTraceback(Exception):
 def _portable(exception: BaseException) -> BaseException:
     """The exception itself if it survives pickling, else one that says what it was."""
     try:
-        pickle.loads(pickle.dumps(exception))
+        pickle.loads(dumps(exception))
     except Exception:
         kind = type(exception)
         return LabcatError(
@@ -50,9 +77,9 @@ def _portable(exception: BaseException) -> BaseException:
     return exception
 
 
-def _received(exception: BaseException, text: str, fatal: bool) -> Failure:
+def _received(exception: BaseException, text: str, fatal: bool, reason: str) -> Failure:
     exception.__cause__ = _RemoteTraceback(text)
-    return Failure(exception, fatal)
+    return Failure(exception, fatal, reason=reason)
 
 
 Outcome: TypeAlias = "float | Failure"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import operator
-from typing import Any, Literal, TypeAlias, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +13,33 @@ import numpy.typing as npt
 from . import _labcat
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
-from ._space import BoundsLike, Point, Points, Space, plain_names, space_of
-from ._values import Rng, as_value, seed_of, switch_texts
+from ._html import optimizer_html
+from ._space import (
+    BoundsLike,
+    ParameterLike,
+    Point,
+    Points,
+    Space,
+    Vector,
+    check_point,
+    plain_names,
+    space_of,
+)
+from ._values import STOPPING, Rng, as_value, check_names, seed_of, switch_texts
 
-Bounds: TypeAlias = "Space | BoundsLike | npt.ArrayLike"
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._switches import Switches
+
+Bounds: TypeAlias = "Space | BoundsLike | Mapping[str, ParameterLike] | npt.ArrayLike"
 Direction: TypeAlias = Literal["minimize", "maximize"]
 Preset: TypeAlias = Literal["default", "paper"]
 
 
 _MOST_ASKED = 1_000_000
+_LONGEST_REASON = 500  # characters
+_OWN_KEYWORDS = ("direction", "preset", "rng")
 
 
 class Optimizer:
@@ -34,7 +53,8 @@ class Optimizer:
     Parameters
     ----------
     bounds
-        Pairs (low, high), a `scipy.optimize.Bounds` or a `labcat.Space` of named parameters.
+        Pairs (low, high), a `scipy.optimize.Bounds`, a dictionary of named bounds
+        (``{"speed": (0, 9)}``), or a `labcat.Space` of named parameters.
     direction
         "minimize" or "maximize".
     rng
@@ -43,8 +63,10 @@ class Optimizer:
         None for a fresh one. `seed` says which it was.
     preset
         "default", what we recommend, or "paper", the algorithm as published.
+    budget, target, tolerance
+        What ends the run, or with `tolerance` a local run; None: nothing.
     switches
-        Any of `labcat.SWITCHES`; among them the stopping ones, `budget`, `target` and `tolerance`.
+        Any other of `labcat.SWITCHES`.
 
     Examples
     --------
@@ -66,14 +88,22 @@ class Optimizer:
         direction: Direction = "minimize",
         rng: Rng = None,
         preset: Preset = "default",
-        **switches: Any,
+        budget: int | None = None,
+        target: float | None = None,
+        tolerance: float | None = None,
+        **switches: Unpack[Switches],
     ) -> None:
-        if "seed" in switches:
+        given: dict[str, Any] = {"budget": budget, "target": target, "tolerance": tolerance}
+        given.update(switches)
+        check_names(given, _OWN_KEYWORDS)
+        if "seed" in given:
             if rng is not None:
                 raise InvalidError("rng and seed are the same thing: give one of them")
-            rng = switches.pop("seed")
+            rng = given.pop("seed")
         space, named = space_of(bounds)
-        texts = switch_texts(switches)
+        texts = switch_texts(
+            {name: value for name, value in given.items() if value is not None or name not in STOPPING}
+        )
         texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
         self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)
 
@@ -118,6 +148,9 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
+
+    def _repr_html_(self) -> str:
+        return optimizer_html(self)
 
     @overload
     def ask(self, n: None = None) -> Trial: ...
@@ -172,23 +205,42 @@ class Optimizer:
         number = as_value(value)
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._space.point(x).tolist(), number)
+            return self._core.tell_point(self._point(x, "x").tolist(), number)
         self._core.tell(_id(trial), number)
         return None
 
+    def _point(self, x: Point, what: str) -> Vector:
+        point = self._space.point(x)
+        check_point(self._space, point, what, self._named)
+        return point
+
     @overload
-    def fail(self, trial: Trial | int) -> None: ...
+    def fail(self, trial: Trial | int, *, reason: str | None = None) -> None: ...
     @overload
-    def fail(self, trial: None = None, *, x: Point) -> int: ...
-    def fail(self, trial: Trial | int | None = None, *, x: Point | None = None) -> int | None:
+    def fail(self, trial: None = None, *, x: Point, reason: str | None = None) -> int: ...
+    def fail(
+        self,
+        trial: Trial | int | None = None,
+        *,
+        x: Point | None = None,
+        reason: str | None = None,
+    ) -> int | None:
         """Reports that the evaluation of a trial, or of a point `x` never asked, failed.
 
-        It counts against the budget, and its point is never suggested again.
+        It counts against the budget, and its point is never suggested again. The `reason` is kept:
+        in the history, and in the state.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> optimizer.fail(optimizer.ask(), reason="the pump was off")
+        >>> optimizer.history.reason
+        ['the pump was off']
         """
+        why = "" if reason is None else str(reason)[:_LONGEST_REASON]
         if x is not None:
             _only(x, trial)
-            return self._core.fail_point(self._space.point(x).tolist())
-        self._core.fail(_id(trial))
+            return self._core.fail_point(self._point(x, "x").tolist(), why)
+        self._core.fail(_id(trial), why)
         return None
 
     def cancel(self, trial: Trial | int) -> None:
@@ -201,8 +253,24 @@ class Optimizer:
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
-        for point in self._space.points(x)[0]:
+        for point in self._points(x, "x"):
             self._core.enqueue(point.tolist())
+
+    def _points(self, x: Points, what: str) -> list[Vector]:
+        """The points of an argument, all of them in the space."""
+        points, single = self._space.points(x)
+        for i, point in enumerate(points):
+            check_point(self._space, point, what if single else f"{what}[{i}]", self._named)
+        return points
+
+    def _enqueue_new(self, points: list[Vector]) -> None:
+        """Puts those points before others that were neither asked nor put there before."""
+        queued = json.loads(self._core.to_json())["queue"]
+        asked = [*self.history.x.tolist(), *(trial.x.tolist() for trial in self.pending)]
+        known = {tuple(x) for x in (*queued, *asked)}
+        for point in points:
+            if tuple(point.tolist()) not in known:
+                self._core.enqueue(point.tolist())
 
     def set_stopping(
         self,
@@ -269,7 +337,12 @@ class Optimizer:
     @property
     def history(self) -> History:
         """Every evaluation, in the order told."""
-        return History(self._core.evaluations(), list(self._space), self.direction == "maximize")
+        return History(
+            self._core.evaluations(),
+            list(self._space),
+            self.direction == "maximize",
+            dict(self._core.reasons()),
+        )
 
     @property
     def pending(self) -> list[Trial]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._history import History, Restart
+from ._html import result_html
 from ._optimizer import Optimizer
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class OptimizeResult(_Base):
     >>> import labcat
     >>> result = labcat.minimize(lambda x: (x[0] - 1) ** 2, [(-5, 5)], budget=30, rng=1)
     >>> result.success, result.nfev, result.message
-    (True, 30, 'the budget of 30 evaluations is used up')
+    (False, 30, 'the budget of 30 evaluations is used up')
     >>> result["fun"] == result.fun
     True
     """
@@ -66,7 +68,8 @@ class OptimizeResult(_Base):
         fun: float
         """The value at `x`."""
         success: bool
-        """Whether a stopping switch ended the run, and at least one evaluation succeeded."""
+        """Whether the run came to its goal, the target or the tolerance. As in scipy a run that
+        ended for lack of budget or time says False; `x` is the best point all the same."""
         status: int
         """0 budget, 1 target, 2 tolerance, 3 time limit, 4 Ctrl-C, 5 exception, 99 callback."""
         message: str
@@ -83,10 +86,13 @@ class OptimizeResult(_Base):
         """The optimiser in its final state."""
 
     def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
-        """Draws the run, see `labcat.plots.overview`."""
+        """Draws the run, see `labcat.plots.overview`. A notebook shows the figure it returns."""
         from .plots import overview
 
         return overview(self, fun)
+
+    def _repr_html_(self) -> str:
+        return repr(self) if "history" not in self else result_html(self)
 
 
 STATUS = {
@@ -120,13 +126,27 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
 
 def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
     """The result of a run that ended in one of the ways of `STATUS`."""
-    status = STATUS[ending]
-    found = optimizer.best is not None
-    if not found:
-        message += "; no evaluation succeeded"
+    history = optimizer.history
+    failures = failure_summary(history)
+    if failures:
+        message += f"; {failures}"
     result = OptimizeResult(
-        message=message, success=found and status <= STATUS["time_limit"], status=status
+        message=message, success=ending in ("target", "tolerance"), status=STATUS[ending]
     )
     result.update(snapshot(optimizer))
-    result["history"] = optimizer.history
+    result["history"] = history
     return result
+
+
+def failure_summary(history: History) -> str:
+    """How many evaluations failed, and why most of them did; empty if none did."""
+    failed = int(history.failed.sum())
+    if failed == 0:
+        return ""
+    how_many = "no evaluation succeeded" if failed == len(history) else f"{failed} evaluations failed"
+    reasons = Counter(reason for reason in history.reason if reason is not None)
+    if not reasons:
+        return how_many
+    reason, times = reasons.most_common(1)[0]
+    often = "" if times == failed else f"{times} times "
+    return f"{how_many} ({often}{reason})"

@@ -7,16 +7,18 @@ import inspect
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _checkpoint
-from ._errors import BudgetOutstanding, Stopped
+from ._errors import BudgetOutstanding, Stopped, SystematicFailure
 from ._history import Trial, TrustRegion
 from ._objective import Failure, Outcome
 from ._optimizer import Optimizer
 from ._progress import Progress
-from ._result import OptimizeResult, final, snapshot
 from ._workers import Backend
+
+if TYPE_CHECKING:
+    from ._result import OptimizeResult
 
 _TICK = 0.25  # seconds between looks at the clock while evaluations run
 
@@ -35,16 +37,19 @@ class Run:
         checkpoint: Path | None,
         time_limit: float | None,
         default_budget: bool,
+        max_first_failures: int | None,
     ) -> None:
         self._optimizer = optimizer
         self._backend = backend
         self._records_errors = records_errors
         self._callback = callback
-        self._takes_result = callback is not None and _takes_result(callback)
+        self._takes_result = callback is not None and takes_result(callback)
         self._progress = progress
         self._checkpoint = checkpoint
         self._time_limit = time_limit
         self._default_budget = default_budget
+        self._max_first_failures = max_first_failures
+        self._alike: tuple[type[BaseException], int] | None = None  # the first failures
         self._deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
         # Trials that were running when the checkpoint was written: they are evaluated first.
         self._left_over = optimizer.pending
@@ -110,6 +115,7 @@ class Run:
             try:
                 self._tell(trial, outcome)
                 self._save()
+                self._check(outcome)
                 if raised is None:
                     self._show()
             except Exception as exception:
@@ -125,11 +131,33 @@ class Run:
     def _tell(self, trial: Trial, outcome: Outcome) -> None:
         if not isinstance(outcome, Failure):
             self._optimizer.tell(trial, outcome)
-        elif outcome.fatal or not self._records_errors:
+        elif outcome.fatal or not (outcome.lost or self._records_errors):
             raise outcome.exception
         else:
-            self._optimizer.fail(trial)
+            self._optimizer.fail(trial, reason=outcome.reason)
         self._saved = False
+
+    def _check(self, outcome: Outcome) -> None:
+        """Ends the run if the first evaluations have all failed with the same kind of exception.
+
+        That is a fault of the function rather than of the points.
+        """
+        if self._max_first_failures is None or self._optimizer.best is not None:
+            return
+        if not isinstance(outcome, Failure):  # NaN: the objective itself says that it failed
+            self._max_first_failures = None
+            return
+        kind = type(outcome.exception)
+        if self._alike is not None and self._alike[0] is not kind:
+            self._max_first_failures = None
+            return
+        n = 1 if self._alike is None else self._alike[1] + 1
+        self._alike = kind, n
+        if n >= self._max_first_failures:
+            raise SystematicFailure(
+                f"the first {n} evaluations all failed alike, the last one with {outcome.reason}; "
+                "max_first_failures sets how many may (None: any number)"
+            ) from outcome.exception
 
     def _save(self) -> None:
         if self._checkpoint is not None and not self._saved:
@@ -137,6 +165,8 @@ class Run:
         self._saved = True
 
     def _call_back(self, callback: Callable[..., Any]) -> None:
+        from ._result import snapshot
+
         intermediate = snapshot(self._optimizer)
         try:
             if self._takes_result:
@@ -158,6 +188,8 @@ class Run:
         return self._final(reason, self._message(reason))
 
     def _final(self, ending: str, message: str) -> OptimizeResult:
+        from ._result import final  # loads scipy if it is there, which takes a while
+
         result = final(self._optimizer, ending, message)
         result.history.trust_region = list(map(self._regions.get, result.history.id.tolist()))
         return result
@@ -167,15 +199,16 @@ class Run:
         message = {
             "budget": f"the budget of {config['budget']} evaluations is used up",
             "target": f"the target {config['target']} is reached",
-            "tolerance": "the local run has converged, and restarts are off",
+            "tolerance": "the local run has converged, and restarts are off"
+            if config["tolerance"] is None
+            else f"the local run has converged to the tolerance {config['tolerance']}",
             "time_limit": f"the time limit of {self._time_limit} s is reached",
             "callback": "the callback raised StopIteration",
         }[reason]
-        if self._default_budget:
+        if self._default_budget and reason == "budget":
             per_parameter = config["budget"] // len(self._optimizer.space)
             message += (
-                f" (no stopping switch was given: the budget was {per_parameter} per parameter, "
-                f"{config['budget']})"
+                f" (no budget was given: it was {per_parameter} per parameter, {config['budget']})"
             )
         return message
 
@@ -190,7 +223,7 @@ class _StoppedByCallback(Exception):
     """The callback raised StopIteration."""
 
 
-def _takes_result(callback: Callable[..., Any]) -> bool:
+def takes_result(callback: Callable[..., Any]) -> bool:
     """scipy's rule: the only parameter is called `intermediate_result`."""
     try:
         return set(inspect.signature(callback).parameters) == {"intermediate_result"}

@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._errors import InvalidError
-from ._minimize import minimize
-from ._result import OptimizeResult
+from ._minimize import minimize, no_derivative
 from ._values import SWITCHES
+
+if TYPE_CHECKING:
+    from ._result import OptimizeResult
 
 _OPTIONS = {
     name
@@ -42,8 +44,9 @@ def scipy_method(
     """For ``scipy.optimize.minimize(fun, x0, bounds=bounds, method=labcat.scipy_method)``.
 
     `x0` is evaluated first. `options` are the keywords of `labcat.minimize`, and scipy's `maxfev`
-    or `maxiter` (the budget), `tol` (the tolerance) and `disp` (the progress). Derivatives are not
-    used; an unknown option is a warning, as scipy's methods do it; constraints are an error.
+    or `maxiter` (the budget), `tol` (the tolerance; it ends the run unless ``restarts=True``) and
+    `disp` (the progress). Derivatives and constraints are an error; an unknown option is a
+    warning, as scipy's methods do it.
 
     >>> import labcat
     >>> from scipy.optimize import minimize
@@ -53,7 +56,9 @@ def scipy_method(
     30
     """
     if np.any(constraints):
-        raise InvalidError("labcat has no constraints other than bounds")
+        raise InvalidError("labcat has no constraints other than bounds yet")
+    for name, derivative in (("jac", jac), ("hess", hess), ("hessp", hessp)):
+        no_derivative(name, derivative)
     if bounds is None:
         raise InvalidError("labcat needs bounds: pairs (low, high), one per parameter")
     start = np.atleast_1d(np.asarray(x0, dtype=np.float64))
@@ -73,5 +78,7 @@ def scipy_method(
     for name, value in (("budget", maxiter), ("budget", maxfev), ("tolerance", tol)):
         if value is not None:
             chosen.setdefault(name, value)
+    if tol is not None:
+        chosen.setdefault("restarts", False)
     chosen.setdefault("progress", bool(disp))
     return minimize(fun, bounds, args=args, x0=start, callback=callback, **chosen)

@@ -58,6 +58,7 @@ class BoundsLike(Protocol):
     def ub(self) -> Any: ...
 
 
+ParameterLike: TypeAlias = "Real | Integer | Categorical | tuple[float, float]"
 Point: TypeAlias = "npt.ArrayLike | Mapping[str, float]"
 Points: TypeAlias = "Point | Sequence[Mapping[str, float]]"
 
@@ -90,9 +91,9 @@ class Space(Mapping[str, Real]):
 
     def __init__(
         self,
-        parameters: Mapping[str, Real | Integer | Categorical | tuple[float, float]] = {},
+        parameters: Mapping[str, ParameterLike] = {},
         /,
-        **named: Real | Integer | Categorical | tuple[float, float],
+        **named: ParameterLike,
     ) -> None:
         if not isinstance(parameters, Mapping):
             raise InvalidError(
@@ -163,6 +164,18 @@ class Space(Mapping[str, Real]):
         return ([array], True) if array.ndim == 1 else (list(array), False)
 
 
+def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
+    """Refuses a point that is not in the space; `what` is the name of the argument it came as."""
+    if len(x) != len(space):
+        raise InvalidError(f"{what} has {len(x)} values: there are {len(space)} parameters")
+    for i, (name, parameter) in enumerate(space.items()):
+        if not parameter.low <= x[i] <= parameter.high:
+            raise InvalidError(
+                f"{what}[{repr(name) if named else i}] = {x[i]:.15g} is not allowed: it must lie in "
+                f"[{parameter.low:.15g}, {parameter.high:.15g}]"
+            )
+
+
 def space_of(bounds: object) -> tuple[Space, bool]:
     """The space that `bounds` describes, and whether its parameters were named by the user."""
     if isinstance(bounds, Space):
@@ -186,8 +199,8 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
         return [(low, high) for low, high in bounds]
     except (TypeError, ValueError):
         raise InvalidError(
-            "bounds are pairs (low, high), one per parameter, a scipy.optimize.Bounds or a "
-            f"labcat.Space, not {bounds!r}"
+            "bounds are pairs (low, high), one per parameter, a scipy.optimize.Bounds, a dictionary "
+            f"of named bounds or a labcat.Space, not {bounds!r}"
         ) from None
 
 

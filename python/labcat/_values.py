@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import operator
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -15,6 +16,8 @@ from ._labcat import switches as _switches
 Rng: TypeAlias = "int | np.integer[Any] | np.random.SeedSequence | np.random.Generator | None"
 
 _MAX_SEED = 2**64 - 1
+_EXACT = 2**53
+"""Below this size a float that is whole is that whole number."""
 
 
 class Switch(NamedTuple):
@@ -22,28 +25,56 @@ class Switch(NamedTuple):
 
     help: str
     allowed: str
+    type: str
+    """As Python writes it."""
+    group: str
+    """The part of the algorithm."""
+    paper: str
+    """Its value in the preset "paper"."""
+    default: str
+    """Its value in the preset "default"."""
 
 
 SWITCHES: Mapping[str, Switch] = {
-    name: Switch(help, allowed)
-    for name, _, help, allowed, *_ in _switches()
+    name: Switch(help, allowed, type, group, paper, default)
+    for name, group, help, allowed, type, paper, default in _switches()
     if name != "direction"
 }
 """Every switch that `minimize`, `maximize` and `Optimizer` take as a keyword, by name."""
+
+STOPPING = ("budget", "target", "tolerance")
+"""Switches that end a run; they do not define the problem."""
+
+_ELSEWHERE = {
+    "iterations": "budget",
+    "max_evals": "budget",
+    "maxfev": "budget",
+    "maxfun": "budget",
+    "maxiter": "budget",
+    "n_calls": "budget",
+    "n_jobs": "workers",
+    "n_trials": "budget",
+    "random_state": "rng",
+    "tol": "tolerance",
+}
+"""What other packages call it."""
 
 
 def as_value(value: object, source: str = "the value") -> float:
     """An objective value as a float: a real number, or an array that holds exactly one.
 
-    Whether it is finite is not judged here: the core records other values as failures.
+    Whether it is finite is not judged here: the core records other values as failures. A masked
+    value is one that is missing: NaN.
     """
     if isinstance(value, (float, int)):
         return float(value)
     shape: tuple[int, ...] = ()
     with contextlib.suppress(TypeError, ValueError):
-        array = np.asarray(value)
+        array = np.asanyarray(value)
         shape = array.shape
         if array.size == 1 and array.dtype.kind in "biufO":
+            if np.ma.is_masked(array):
+                return float("nan")
             item = array.item()
             if not isinstance(item, (str, bytes, complex)):
                 return float(item)
@@ -75,12 +106,19 @@ def seed_of(rng: Rng) -> int:
 
 def switch_texts(switches: Mapping[str, object]) -> list[tuple[str, str]]:
     """Switches as the core reads them: name and text."""
-    for name in switches:
-        if name not in SWITCHES:
-            raise UnknownSwitchError(
-                f"unknown switch {name!r}; the switches are {', '.join(SWITCHES)}"
-            )
     return [(name, switch_text(name, value)) for name, value in switches.items()]
+
+
+def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> None:
+    """Refuses a keyword that is no switch; `others` are the keywords it may have been meant for."""
+    for name in names:
+        if name not in SWITCHES:
+            known = [*others, *SWITCHES]
+            meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, known, 1)), None)
+            hint = f"did you mean {meant!r}? " if meant in known else ""
+            raise UnknownSwitchError(
+                f"unknown switch {name!r}: {hint}labcat.SWITCHES lists them all"
+            )
 
 
 def switch_text(name: str, value: object) -> str:
@@ -91,8 +129,10 @@ def switch_text(name: str, value: object) -> str:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)  # 1e3 evaluations are 1000
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str) and SWITCHES[name].type.startswith("Literal"):
+        return value  # one of several words: "5" evaluations are a mistake
     raise InvalidError(f"switch {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -28,8 +29,23 @@ class Executor(Protocol):
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any: ...
 
 
+class Pool(Protocol):
+    """Anything with the `apply_async` of `multiprocessing.Pool`."""
+
+    def apply_async(self, func: Callable[..., Any], args: Any) -> Any: ...
+
+
+class JoblibParallel(Protocol):
+    """A `joblib.Parallel`."""
+
+    n_jobs: int
+
+    def __call__(self, iterable: Any) -> Any: ...
+
+
 MapLike: TypeAlias = Callable[[Callable[..., Any], Iterable[Any]], Iterable[Any]]
-Workers: TypeAlias = "int | MapLike | Executor | tuple[MapLike | Executor, int]"
+Many: TypeAlias = "MapLike | Executor | Pool | JoblibParallel"
+Workers: TypeAlias = "int | Many | tuple[Many, int]"
 
 
 class Backend(Protocol):
@@ -50,29 +66,64 @@ class Backend(Protocol):
         """Gives up what has not ended."""
 
 
-def backend_of(workers: Workers, objective: Objective) -> Backend:
+def backend_of(workers: Any, objective: Objective, timeout: float | None = None) -> Backend:
     """The backend that `workers` asks for."""
+    if timeout is not None and not isinstance(workers, int):
+        raise InvalidError(
+            f"timeout={timeout:g} needs worker processes that can be ended: workers=1 or more, not "
+            f"workers={workers!r}"
+        )
     width = None
     if isinstance(workers, tuple) and len(workers) == 2:
         workers, width = workers
         if isinstance(width, bool) or not isinstance(width, int) or width < 1:
             raise InvalidError(f"evaluations at once: {width!r}; it must be a whole number above 0")
     if hasattr(workers, "submit"):
-        return _Futures(workers, width or _width(workers), objective)
+        return _Futures(workers.submit, width or _width(workers), objective)
+    if hasattr(workers, "apply_async"):
+        return _Futures(functools.partial(_apply, workers), width or _width(workers), objective)
+    if hasattr(workers, "n_jobs") and type(workers).__module__.partition(".")[0] == "joblib":
+        return _Map(functools.partial(_joblib_map, workers), width or _joblib_width(workers), objective)
     if callable(workers):
         return _Map(workers, width or _width(workers), objective)
     if width is not None or isinstance(workers, bool) or not isinstance(workers, int):
         raise InvalidError(
-            f"workers is {workers!r}; allowed: a number of processes, -1 for one per processor, a "
-            "map-like callable, an executor with submit, or a pair of one of these two and the "
-            "number of evaluations at once"
+            f"workers is {workers!r}; allowed: a number of processes, -1 for one per processor, an "
+            "executor with submit, a multiprocessing.Pool, a joblib.Parallel, a map-like callable, "
+            "or a pair of one of these and the number of evaluations at once"
         )
     if workers < -1 or workers == 0:
         raise InvalidError(
             f"workers is {workers}; allowed: -1 for one per processor, or 1 and more"
         )
     count = _processors() if workers == -1 else workers
-    return _Here(objective) if count == 1 else Processes(count, objective)
+    if count == 1 and timeout is None:
+        return _Here(objective)
+    return Processes(count, objective, timeout)
+
+
+class _AsyncResult:
+    """What `apply_async` gives, as a future."""
+
+    def __init__(self, result: Any) -> None:
+        self.done = result.ready
+        self.result = result.get
+
+
+def _apply(pool: Pool, function: Callable[..., Any], x: Any) -> Future:
+    return _AsyncResult(pool.apply_async(function, (x,)))
+
+
+def _joblib_map(parallel: JoblibParallel, function: Callable[..., Any], points: Any) -> Any:
+    from joblib import delayed
+
+    return parallel(delayed(function)(x) for x in points)
+
+
+def _joblib_width(parallel: JoblibParallel) -> int:
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(parallel.n_jobs))
 
 
 def _processors() -> int:
@@ -86,7 +137,8 @@ def _width(workers: Any) -> int:
     """How many evaluations an executor or the pool behind a map runs at once, if it tells."""
     if workers is map:
         return 1
-    pool = workers if hasattr(workers, "submit") else getattr(workers, "__self__", None)
+    has_tasks = hasattr(workers, "submit") or hasattr(workers, "apply_async")
+    pool = workers if has_tasks else getattr(workers, "__self__", None)
     for name in ("_max_workers", "num_workers", "_processes"):
         width = getattr(pool, name, None)
         if isinstance(width, int) and width > 0:
@@ -152,18 +204,18 @@ class _Map:
 
 
 class _Futures:
-    """Evaluates in an executor of the user."""
+    """Evaluates in an executor or pool of the user."""
 
-    def __init__(self, executor: Executor, width: int, objective: Objective) -> None:
+    def __init__(self, submit: Callable[..., Any], width: int, objective: Objective) -> None:
         self.width = width
-        self._executor = executor
+        self._submit = submit
         self._objective = objective
         self._running: list[tuple[Future, Trial]] = []
         self._ended = threading.Event()
         self._longest = float("inf")  # seconds to wait without looking
 
     def start(self, trial: Trial) -> None:
-        future = self._executor.submit(self._objective, trial.x)
+        future = self._submit(self._objective, trial.x)
         self._running.append((future, trial))
         if hasattr(future, "add_done_callback"):
             future.add_done_callback(lambda _: self._ended.set())

@@ -1,4 +1,4 @@
-"""Pictures of a run, with matplotlib: ``pip install "labcat[plots]"``.
+"""Pictures of a run, with matplotlib: ``pip install '.[plots]'`` in a clone.
 
 Each function draws into the axes it is given, or into a new figure, and returns the axes.
 """
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import InvalidError, LabcatError
+from ._errors import InvalidError, missing
 from ._history import TrustRegion
-from ._result import OptimizeResult
 from ._space import Real, Vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ._result import OptimizeResult
 
 __all__ = ["convergence", "overview", "path", "relevance"]
 
@@ -32,7 +33,7 @@ def _pyplot() -> Any:
     try:
         import matplotlib.pyplot as pyplot
     except ModuleNotFoundError as error:
-        raise LabcatError('pictures need matplotlib: pip install "labcat[plots]"') from error
+        raise missing("a picture", "matplotlib", "plots") from error
     return pyplot
 
 
@@ -54,6 +55,8 @@ def overview(result: OptimizeResult, fun: Function | None = None) -> Figure:
     relevance(result, ax=axes[1])
     if panels == 3:
         path(result, fun, ax=axes[2])
+    if "inline" in pyplot.get_backend():  # a notebook shows what the cell returns, and open figures
+        pyplot.close(figure)
     return figure
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
+import uuid
+from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
@@ -65,3 +68,29 @@ def exits(x) -> NoReturn:
 def sleeps(x):
     time.sleep(60)
     return sphere(x)
+
+
+def sleeps_on_the_right(x, log):
+    """Where it sleeps it has started a program, which sleeps too and notes that it did."""
+    if x[0] > 0:
+        subprocess.run(["sh", "-c", f"sleep 4; touch {log}/survived"])
+    return sphere(x)
+
+
+def logs_its_time(x, log):
+    start = time.monotonic()
+    time.sleep(0.1)
+    (log / uuid.uuid4().hex).write_text(f"{start} {time.monotonic()}")
+    return sphere(x)
+
+
+def children():
+    """The processes that this one has started and that have not ended."""
+    found = []
+    for task in Path("/proc/self/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return [pid for pid in found if "labcat._worker" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def threads_allowed(x):
+    return int(os.environ["OMP_NUM_THREADS"])

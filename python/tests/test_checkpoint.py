@@ -140,6 +140,83 @@ def test_x0_is_not_evaluated_again(tmp_path):
     assert (result.history.x == [2, 2]).all(axis=1).sum() == 1
 
 
+def test_x0_that_is_new_when_a_run_is_resumed_is_evaluated_next(tmp_path):
+    path = tmp_path / "run.json"
+    options = {"budget": 10, "rng": 1, "checkpoint": path}
+    x0 = [[2, 2], [3, 3], [4, 4]]
+    with pytest.raises(Crash):
+        labcat.minimize(crash_after(1), BOX, x0=x0, **options)
+    result = labcat.minimize(rosenbrock, BOX, x0=[*x0, [5, 5]], **options)
+    assert result.history.x[:4].tolist() == [[2, 2], [3, 3], [4, 4], [5, 5]]
+    assert len({tuple(x) for x in result.history.x}) == 10
+
+
+HOLDER = """
+import sys, labcat
+def fun(x):
+    print("evaluating", flush=True)
+    sys.stdin.readline()
+    return float(x[0] ** 2)
+labcat.minimize(fun, [(-5, 10)] * 2, budget=3, rng=1, checkpoint=sys.argv[1])
+"""
+
+
+def test_two_processes_do_not_share_a_checkpoint(tmp_path):
+    path = tmp_path / "run.json"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "evaluating\n"
+    refused = f"run.json is in use by process {holder.pid} on .*a file of its own"
+    with pytest.raises(labcat.CheckpointError, match=refused):
+        labcat.minimize(crash_after(0), BOX, budget=3, rng=1, checkpoint=path)
+    holder.communicate("\n\n\n")
+    assert holder.returncode == 0
+    assert os.listdir(tmp_path) == ["run.json"]
+    assert labcat.minimize(crash_after(0), BOX, budget=3, rng=1, checkpoint=path).nfev == 3
+
+
+def test_a_killed_run_leaves_no_lock(tmp_path):
+    path = tmp_path / "run.json"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "evaluating\n"
+    holder.kill()
+    holder.communicate()
+    assert labcat.minimize(rosenbrock, BOX, budget=3, rng=1, checkpoint=path).nfev == 3
+    assert os.listdir(tmp_path) == ["run.json"]
+
+
+def test_two_runs_of_a_process_do_not_share_a_checkpoint(tmp_path):
+    path = tmp_path / "run.json"
+
+    def fun(x):
+        with pytest.raises(labcat.CheckpointError, match="in use by another run of this process"):
+            labcat.minimize(rosenbrock, BOX, budget=3, rng=1, checkpoint=tmp_path / "." / "run.json")
+        return rosenbrock(x)
+
+    assert labcat.minimize(fun, BOX, budget=3, rng=1, checkpoint=path).nfev == 3
+
+
+def test_of_many_processes_one_gets_the_checkpoint_at_a_time(tmp_path):
+    """They start together, and start again when they are refused: no evaluation is lost."""
+    script = """
+import sys, time, labcat
+for _ in range(1000):
+    try:
+        result = labcat.minimize(lambda x: float(x[0] ** 2), [(-5, 10)] * 2, budget=12, rng=1,
+            checkpoint=sys.argv[1], callback=lambda xk: time.sleep(0.002))
+        break
+    except labcat.CheckpointError as error:
+        assert "in use" in str(error), error
+        time.sleep(0.002)
+assert result.nfev == 12
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "run.json")]
+    runs = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [run.communicate(timeout=60)[1] for run in runs] == [""] * 4
+    assert os.listdir(tmp_path) == ["run.json"]
+
+
 def test_a_longer_budget_extends_the_run(tmp_path):
     path = tmp_path / "run.json"
     labcat.minimize(rosenbrock, BOX, budget=20, rng=1, checkpoint=path)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+
 import numpy as np
 import pytest
 from objectives import sphere
@@ -38,8 +41,10 @@ def every_third(odd):
 @pytest.mark.parametrize("on_error", ["raise", "fail"])
 def test_values_that_are_not_finite_are_failed_evaluations(value, on_error):
     result = labcat.minimize(every_third(value), BOX, budget=30, rng=1, on_error=on_error)
-    assert result.nfev == 30 and result.success
+    assert result.nfev == 30
     assert result.history.failed.sum() == 10
+    name = {"nan": "NaN"}.get(str(float(np.squeeze(value))), str(float(np.squeeze(value))))
+    assert result.message.endswith(f"10 evaluations failed (the value is {name})")
     assert result.fun == sphere(result.x)
 
 
@@ -94,8 +99,99 @@ def test_an_exception_is_a_failed_evaluation_if_asked_for():
         return sphere(x)
 
     result = labcat.minimize(fun, BOX, budget=40, rng=1, on_error="fail")
-    assert result.nfev == 40 and result.success
+    assert result.nfev == 40
     assert np.array_equal(result.history.failed, result.history.x[:, 0] > 0.5)
+
+
+def test_failures_carry_their_reason_everywhere(tmp_path):
+    def fun(x):
+        if x[0] > 0.1:
+            raise Broken("too far\nright")
+        return sphere(x) if x[1] < 0.1 else np.nan
+
+    path = tmp_path / "run.json"
+    result = labcat.minimize(fun, BOX, budget=60, rng=1, on_error="fail", checkpoint=path)
+    line = fun.__code__.co_firstlineno + 2
+    for x, failed, reason in zip(result.history.x, result.history.failed, result.history.reason):
+        expected = "the value is NaN" if x[1] >= 0.1 else None
+        if x[0] > 0.1:
+            expected = f"Broken: too far right (test_failures.py, line {line})"
+        assert reason == expected and failed == (reason is not None)
+    reasons = {r for r in result.history.reason if r is not None}
+    assert len(reasons) == 2
+    assert list(result.history.to_dataframe()["reason"]) == result.history.reason
+    assert all(json.dumps(reason) in path.read_text() for reason in reasons)
+    for copy in (labcat.Optimizer.from_json(path.read_text()), pickle.loads(pickle.dumps(result.optimizer))):
+        assert copy.history.reason == result.history.reason
+        assert copy.to_json() == result.optimizer.to_json()
+    most = max(reasons, key=result.history.reason.count)
+    n = result.history.failed.sum()
+    assert f"{n} evaluations failed ({result.history.reason.count(most)} times {most})" in result.message
+
+
+def test_a_reason_follows_what_is_told():
+    optimizer = labcat.Optimizer(BOX, rng=1)
+    optimizer.tell(optimizer.ask(), np.inf)
+    optimizer.fail(optimizer.ask(), reason="r" * 10_000)
+    optimizer.fail(x=[0.1, 0.2], reason="a leak")
+    optimizer.fail(x=[0.3, 0.2])
+    assert optimizer.history.reason == ["the value is inf", "r" * 500, "a leak", None]
+    optimizer.revise(0, 1.0)
+    assert optimizer.history.reason[0] is None
+    optimizer.revise(0, np.nan)
+    assert optimizer.history.reason[0] == "the value is NaN"
+
+
+@pytest.mark.parametrize("limit", [None, 3, "default"])
+def test_a_bug_does_not_spend_the_budget(limit):
+    def fun(x):
+        return undefined_name + x[0]  # noqa: F821
+
+    options = {} if limit == "default" else {"max_first_failures": limit}
+    if limit is None:
+        result = labcat.minimize(fun, BOX, budget=50, rng=1, on_error="fail", **options)
+        assert result.nfev == 50 and "name 'undefined_name' is not defined" in result.message
+        return
+    n = 10 if limit == "default" else limit
+    with pytest.raises(labcat.SystematicFailure, match=f"first {n} .*'undefined_name'.*line") as caught:
+        labcat.minimize(fun, BOX, budget=50, rng=1, on_error="fail", **options)
+    assert type(caught.value.__cause__) is NameError
+    assert caught.value.labcat_result.nfev == n and caught.value.labcat_result.status == 5
+
+
+@pytest.mark.parametrize("other", ["value", "nan", "exception"])
+def test_failures_that_differ_do_not_end_the_run(other):
+    calls = 0
+
+    def fun(x):
+        nonlocal calls
+        calls += 1
+        if calls == 9 and other == "value":
+            return sphere(x)
+        if calls == 9 and other == "nan":
+            return np.nan
+        raise (KeyError if calls == 9 else Broken)(f"call {calls}")
+
+    result = labcat.minimize(fun, BOX, budget=30, rng=1, on_error="fail")
+    assert result.nfev == 30
+
+
+def test_failures_after_a_success_of_an_earlier_run_do_not_end_the_run(tmp_path):
+    path = tmp_path / "run.json"
+    labcat.minimize(sphere, BOX, budget=5, rng=1, checkpoint=path)
+
+    def fun(x):
+        raise Broken
+
+    result = labcat.minimize(fun, BOX, budget=30, rng=1, checkpoint=path, on_error="fail")
+    assert result.nfev == 30
+
+
+@pytest.mark.parametrize("value", [np.ma.masked, np.ma.array([1.0], mask=[True])])
+def test_a_masked_value_is_missing_and_not_zero(value):
+    result = labcat.minimize(every_third(value), BOX, budget=9, rng=1)
+    assert result.history.failed.sum() == 3
+    assert labcat.minimize(lambda x: np.ma.array([1.0]), BOX, budget=1).fun == 1.0
 
 
 @pytest.mark.parametrize("kind", [StopIteration, GeneratorExit, SystemExit, KeyboardInterrupt])
@@ -140,7 +236,7 @@ def test_a_run_in_which_everything_fails_ends_cleanly(preset):
     result = labcat.minimize(lambda x: np.nan, BOX, budget=50, rng=1, preset=preset)
     assert result.nfev == 50 and not result.success and result.status == 0
     assert np.isnan(result.fun) and np.isnan(result.x).all() and result.x.shape == (2,)
-    assert result.message.endswith("no evaluation succeeded")
+    assert result.message.endswith("no evaluation succeeded (the value is NaN)")
     assert len({tuple(x) for x in result.history.x}) == 50
 
 

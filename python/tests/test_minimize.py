@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 import scipy.optimize
-from objectives import rosenbrock, shifted, sphere
+from objectives import rosenbrock, shifted, slow_sphere, sphere
 
 import labcat
 
@@ -36,7 +36,7 @@ def test_the_result_follows_scipy():
     assert isinstance(result, scipy.optimize.OptimizeResult)
     assert isinstance(result, labcat.OptimizeResult)
     assert result.x.shape == (2,) and result.fun == rosenbrock(result.x) == result["fun"]
-    assert result.success is True and result.status == 0
+    assert result.success is False and result.status == 0  # as scipy: the budget ran out
     assert result.message == "the budget of 40 evaluations is used up"
     assert result.nfev == result.nit == len(result.history) == 40
     assert result.restarts == result.optimizer.restarts
@@ -60,7 +60,7 @@ def test_the_history_holds_every_evaluation_as_arrays():
     assert np.isnan(history.best[0])
     assert np.array_equal(history.best[1:], np.fmin.accumulate(values[1:]))
     frame = history.to_dataframe()
-    assert list(frame.columns) == ["id", "x0", "x1", "value", "failed", "run", "best"]
+    assert list(frame.columns) == ["id", "x0", "x1", "value", "failed", "run", "best", "reason"]
     assert len(frame) == 30 and frame["x1"].tolist() == history.x[:, 1].tolist()
 
 
@@ -93,8 +93,30 @@ def test_x0_is_evaluated_first():
     space = labcat.Space(a=(0, 1), b=(0, 1))
     named = labcat.minimize(lambda a, b: a, space, x0=[{"b": 1, "a": 0.5}], budget=5, rng=1)
     assert named.history.x[0].tolist() == [0.5, 1]
-    with pytest.raises(labcat.InvalidError, match="x0 = 50"):
-        labcat.minimize(rosenbrock, BOX, x0=[50, 1], budget=5)
+
+
+@pytest.mark.parametrize(
+    "x0, named",
+    [
+        ([0, 50], r"x0\[1\] = 50 is not allowed: it must lie in \[-5, 10\]"),
+        ([[0, 1], [np.nan, 1]], r"x0\[1\]\[0\] = nan"),
+        ([0, 1, 2], "x0 has 3 values: there are 2 parameters"),
+    ],
+)
+def test_a_wrong_x0_is_named_as_the_user_wrote_it(x0, named):
+    with pytest.raises(labcat.InvalidError, match=named):
+        labcat.minimize(rosenbrock, BOX, x0=x0, budget=5)
+
+
+def test_a_wrong_x0_is_named_by_its_parameter_if_it_has_a_name():
+    with pytest.raises(labcat.InvalidError, match=r"x0\['b'\] = 2 is not allowed"):
+        labcat.minimize(lambda a, b: a, {"a": (0, 1), "b": (0, 1)}, x0={"a": 0, "b": 2}, budget=5)
+
+
+def test_a_dictionary_of_bounds_names_the_parameters():
+    bounds = {"a": (0, 1), "b": labcat.Real(1e-3, 1, scale="log")}
+    result = labcat.minimize(lambda a, b: a + b, bounds, budget=5, rng=1)
+    assert set(result.params) == {"a", "b"}
 
 
 def test_the_objective_cannot_disturb_the_run_through_its_argument():
@@ -119,13 +141,32 @@ def test_without_stopping_switches_the_budget_is_200_per_parameter(bounds):
     assert result.nfev == budget
     assert result.message == (
         f"the budget of {budget} evaluations is used up "
-        f"(no stopping switch was given: the budget was 200 per parameter, {budget})"
+        f"(no budget was given: it was 200 per parameter, {budget})"
     )
 
 
-def test_a_tolerance_that_cannot_end_the_run_leaves_the_default_budget():
+def test_a_tolerance_alone_means_one_local_run():
     result = labcat.minimize(sphere, [(-1, 1)], rng=1, tolerance=1e-3)
-    assert result.nfev == 200 and "200 per parameter" in result.message
+    assert result.status == 2 and result.success and result.restarts == []
+    assert result.message == "the local run has converged to the tolerance 0.001"
+    assert result.nfev < 40 and result.fun < 1e-2
+    same = labcat.minimize(sphere, [(-1, 1)], rng=1, tolerance=1e-3, restarts=False)
+    assert np.array_equal(same.history.x, result.history.x)
+
+
+@pytest.mark.parametrize("options", [{"target": -1.0}, {"tolerance": 0, "restarts": True}])
+def test_what_never_comes_true_leaves_the_default_budget(options):
+    def noisy(x):
+        return sphere(x) + 1 + np.random.default_rng(abs(hash(float(x[0])))).uniform()
+
+    result = labcat.minimize(noisy, [(-1, 1)], rng=1, **options)
+    assert result.nfev == 200 and not result.success
+    assert result.message.endswith("(no budget was given: it was 200 per parameter, 200)")
+
+
+def test_beside_a_budget_a_tolerance_ends_local_runs():
+    result = labcat.minimize(sphere, [(-1, 1)], rng=1, tolerance=1e-3, budget=100)
+    assert result.nfev == 100 and len(result.restarts) > 1
 
 
 def test_target():
@@ -144,16 +185,12 @@ def test_tolerance_without_restarts():
 @pytest.mark.parametrize("workers", [1, 2])
 def test_time_limit(workers):
     start = time.monotonic()
-    result = labcat.minimize(_nap, BOX, rng=1, time_limit=0.5, workers=workers)
-    assert 0.5 <= time.monotonic() - start < 2
-    assert result.success and result.status == 3
-    assert result.message == "the time limit of 0.5 s is reached"
-    assert 2 < result.nfev < 200
-
-
-def _nap(x):
-    time.sleep(0.02)
-    return sphere(x)
+    limit = 0.5 if workers == 1 else 3.0  # processes need some time to start
+    result = labcat.minimize(slow_sphere, BOX, rng=1, time_limit=limit, workers=workers)
+    assert limit <= time.monotonic() - start < limit + 1.5
+    assert not result.success and result.status == 3
+    assert result.message == f"the time limit of {limit} s is reached"
+    assert 2 < result.nfev
 
 
 # --- callbacks
@@ -220,7 +257,22 @@ def test_before_the_first_success_the_callback_sees_nan():
         ({"time_limit": 0}, "time_limit is 0"),
         ({"time_limit": float("nan")}, "time_limit"),
         ({"direction": "maximize"}, "labcat.maximize"),
-        ({"betta": 1}, "betta.*beta"),
+        ({"betta": 1}, "betta.*did you mean 'beta'"),
+        ({"time_limt": 1}, "did you mean 'time_limit'"),
+        ({"maxiter": 1}, "did you mean 'budget'"),
+        ({"n_jobs": 1}, "did you mean 'workers'"),
+        ({"xyzzy": 1}, "unknown switch 'xyzzy': labcat.SWITCHES"),
+        ({"timeout": 0}, "timeout is 0"),
+        ({"timeout": 1, "workers": map}, "timeout=1 needs worker processes"),
+        ({"max_first_failures": 0}, "max_first_failures is 0"),
+        ({"callback": 3}, "callback must be callable, not 3"),
+        ({"callback": lambda: None}, "callback .* cannot be called with one argument"),
+        ({"jac": True}, "jac is True.*derivatives"),
+        ({"jac": lambda x: x}, "derivatives"),
+        ({"budget": "5"}, "budget.*'5'.*whole number"),
+        ({"beta": "0.5"}, "beta.*'0.5'.*number"),
+        ({"rotation": "false"}, "rotation.*'false'.*true or false"),
+        ({"x0": [0, 50]}, "x0"),
         ({"budget": 0}, "budget"),
         ({"budget": 1.5}, "budget"),
         ({"target": "low"}, "target"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import json
 import multiprocessing
 import pickle
 import random
 import threading
 from concurrent.futures import ProcessPoolExecutor
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,7 +122,7 @@ def test_points_never_asked_may_be_told_or_failed():
     assert optimizer.fail(x=[2, 2]) == 1
     assert optimizer.history.failed.tolist() == [False, True]
     assert optimizer.best.x.tolist() == [1, 1]
-    with pytest.raises(labcat.InvalidError, match="x0 = 11"):
+    with pytest.raises(labcat.InvalidError, match=r"x\[0\] = 11 is not allowed"):
         optimizer.tell(x=[11, 0], value=1)
     with pytest.raises(labcat.InvalidError, match="2 parameters"):
         optimizer.tell(x=[1, 2, 3], value=1)
@@ -519,6 +522,22 @@ def test_switches_reach_the_core():
     assert {name: config[name] for name in expected} == expected
 
 
+def test_whole_floats_are_whole_numbers():
+    assert labcat.Optimizer(BOX, budget=1e3).config["budget"] == 1000
+    assert labcat.Optimizer(BOX, budget=np.float64(50)).config["budget"] == 50
+    assert labcat.Optimizer(BOX, beta=1.0).config["beta"] == 1.0
+
+
+def test_the_typed_switches_are_the_switches():
+    """scripts/python-switches writes them."""
+    root = Path(__file__).parents[2]
+    script = SourceFileLoader("python_switches", str(root / "scripts" / "python-switches"))
+    spec = importlib.util.spec_from_loader("python_switches", script)
+    module = importlib.util.module_from_spec(spec)
+    script.exec_module(module)
+    assert module.written() == (root / "python" / "labcat" / "_switches.py").read_text()
+
+
 def test_every_switch_is_described():
     assert {"beta", "budget", "rotation", "seed"} <= set(labcat.SWITCHES)
     assert all(switch.help and switch.allowed for switch in labcat.SWITCHES.values())
@@ -527,7 +546,8 @@ def test_every_switch_is_described():
 @pytest.mark.parametrize(
     "switches, named",
     [
-        ({"betta": 1}, "betta.*beta, "),
+        ({"betta": 1}, "unknown switch 'betta': did you mean 'beta'"),
+        ({"budget": "5"}, "budget.*'5'.*whole number"),
         ({"time_limit": 1}, "time_limit"),
         ({"beta": -1}, "beta"),
         ({"beta": "wide"}, "wide"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,7 +62,7 @@ import pickle
 import labcat
 
 result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=12, rng=1, progress=True)
-assert result.fun == result["fun"] and result.nfev == 12 and result.success
+assert result.fun == result["fun"] and result.nfev == 12 and not result.success
 assert list(result)[:3] == ["message", "success", "status"] and "nfev" in dir(result)
 assert "fun: " in repr(result)
 result.note = 1
@@ -76,7 +77,7 @@ assert labcat.scipy_method(lambda x: x[0] ** 2, [1.0], bounds=[(-1, 2)], maxfev=
 try:
     result.history.to_dataframe()
 except labcat.LabcatError as error:
-    assert "labcat[pandas]" in str(error)
+    assert "pip install pandas" in str(error) and "pip install '.[pandas]'" in str(error)
 else:
     raise AssertionError("a data frame without pandas")
 others = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
@@ -94,3 +95,50 @@ def test_only_numpy_is_needed():
     needed = {"labcat", "numpy"}
     loaded = {"scipy", "pandas", "tqdm", "matplotlib"}  # the names that were blocked
     assert set(eval(run.stdout.splitlines()[-1])) - loaded <= needed | {"cython_runtime"}
+
+
+LAZY = """
+import sys
+import labcat
+
+heavy = ("scipy", "pandas", "matplotlib", "tqdm", "optuna", "asyncio", "concurrent.futures.process")
+print(sorted(name for name in heavy if name in sys.modules))
+labcat.Optimizer([(0, 1)], rng=1).ask()
+print(sorted(name for name in heavy if name in sys.modules))
+import scipy.optimize
+assert issubclass(labcat.OptimizeResult, scipy.optimize.OptimizeResult)
+assert isinstance(labcat.minimize(lambda x: x[0], [(0, 1)], budget=2), scipy.optimize.OptimizeResult)
+assert "plots" in dir(labcat) and labcat.plots.path.__doc__
+try:
+    labcat.nothing
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_importing_labcat_imports_nothing_large():
+    """With scipy the import took five times as long as without."""
+    run = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == ["[]", "[]", "module 'labcat' has no attribute 'nothing'"]
+
+
+def test_a_package_that_is_missing_is_named_with_what_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    monkeypatch.delitem(sys.modules, "labcat.integrations.optuna", raising=False)
+    monkeypatch.delitem(vars(labcat.integrations), "optuna", raising=False)
+    with pytest.raises(labcat.LabcatError, match=r"pip install optuna, or .*'\.\[optuna\]' in a clone"):
+        labcat.integrations.optuna
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        labcat.integrations.nothing
+
+
+def test_the_distribution_has_a_name_that_is_free():
+    """`labcat` on the package index is another project; nothing may tell users to install it."""
+    root = Path(__file__).parents[2]
+    assert '\nname = "labcat-opt"' in (root / "pyproject.toml").read_text()
+    files = [root / "README.md", root / "pyproject.toml", root / "docs" / "guide.md", *root.glob("examples/*")]
+    files += [path for path in root.glob("python/labcat/**/*.py") if "bench" not in path.parts]
+    for file in files:
+        if file.is_file() and file.suffix in (".md", ".py", ".toml"):
+            assert not re.search(r"labcat\[|install [\"']?labcat\b(?!-)", file.read_text()), file

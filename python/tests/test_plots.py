@@ -180,5 +180,5 @@ def test_a_path_needs_two_parameters():
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=10, rng=1)
-    with pytest.raises(labcat.LabcatError, match=r"labcat\[plots\]"):
+    with pytest.raises(labcat.LabcatError, match=r"pip install matplotlib, or .*\.\[plots\]"):
         result.plot()

@@ -21,7 +21,7 @@ def test_tqdm_shows_evaluations_best_and_restarts(capsys):
 
 
 def test_without_tqdm_a_plain_line(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
     result = labcat.minimize(sphere, BOX, budget=30, rng=1, progress=True)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1] == (
@@ -31,7 +31,7 @@ def test_without_tqdm_a_plain_line(capsys, monkeypatch):
 
 
 def test_a_terminal_sees_one_line_that_is_rewritten(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     labcat.minimize(sphere, BOX, target=-1.0, time_limit=0.3, rng=1, progress=True)
     shown = capsys.readouterr().err
@@ -40,7 +40,7 @@ def test_a_terminal_sees_one_line_that_is_rewritten(capsys, monkeypatch):
 
 
 def test_no_success_is_shown_as_none(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
     labcat.minimize(lambda x: np.nan, BOX, budget=3, rng=1, progress=True)
     assert "best none" in capsys.readouterr().err
 

@@ -1,5 +1,6 @@
 """The package as a type checker sees it from outside; checked with mypy --strict, never run."""
 
+import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, assert_type
 
@@ -48,6 +49,18 @@ assert_type(optimizer.best, labcat.Evaluation | None)
 assert_type(optimizer.config, dict[str, Any])
 mean, std = optimizer.predict({"rate": 0.1, "momentum": 0.5})
 
+labcat.minimize(fun, {"a": (0, 1), "b": labcat.Real(1e-3, 1, scale="log")}, timeout=1.5, workers=4)
+assert_type(result.history.reason[0], str | None)
+optimizer.fail(trial, reason="the pump was off")
+labcat.integrations.optuna.LabcatSampler(seed=1)
+with multiprocessing.Pool(2) as pool:
+    labcat.minimize(fun, space, workers=pool)
+
+labcat.minimize(fun, space, betta=0.5)  # type: ignore[call-arg]
+labcat.minimize(fun, space, rotation="yes")  # type: ignore[arg-type]
+labcat.Optimizer(space, betta=0.5)  # type: ignore[call-arg]
+labcat.Optimizer(space, budget="5")  # type: ignore[arg-type]
+labcat.minimize(fun, space, jac=fun)  # type: ignore[arg-type]
 labcat.minimize(fun, space, on_error="ignore")  # type: ignore[arg-type]
 labcat.Optimizer(space, direction="up")  # type: ignore[arg-type]
 optimizer.tell(trial)  # type: ignore[call-overload]

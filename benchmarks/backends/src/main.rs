@@ -4,7 +4,7 @@
 
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, Par, Side};
-use labcat::internals::Yardstick;
+use labcat::internals::Kernels;
 use nalgebra::DMatrix;
 use std::hint::black_box;
 use std::time::Instant;
@@ -25,12 +25,12 @@ const SIZES: [usize; 5] = [14, 35, 70, 140, 700];
 const OPERATIONS: [&str; 3] = ["Cholesky", "inverse from the factor", "product"];
 
 fn ours(n: usize) -> [f64; 3] {
-    let mut y = Yardstick::new(n, n / 7);
+    let mut y = Kernels::new(n);
     [quickest(|| y.cholesky()), quickest(|| y.inverse()), quickest(|| y.product())]
 }
 
 fn by_nalgebra(n: usize) -> [f64; 3] {
-    let y = Yardstick::new(n, n / 7);
+    let y = Kernels::new(n);
     let k = DMatrix::from_fn(n, n, |i, j| y.entry(i, j));
     let cholesky = quickest(|| k.clone().cholesky().map_or(0.0, |c| c.l_dirty()[(0, 0)]));
     let inverse = k.clone().cholesky().map_or(f64::NAN, |factor| quickest(|| factor.inverse()[(0, 0)]));
@@ -38,7 +38,7 @@ fn by_nalgebra(n: usize) -> [f64; 3] {
 }
 
 fn by_faer(n: usize) -> [f64; 3] {
-    let y = Yardstick::new(n, n / 7);
+    let y = Kernels::new(n);
     let k = Mat::from_fn(n, n, |i, j| y.entry(i, j));
     let cholesky = quickest(|| Llt::new(k.as_ref(), Side::Lower).map_or(0.0, |l| l.L()[(0, 0)]));
     let inverse = Llt::new(k.as_ref(), Side::Lower).map_or(f64::NAN, |factor| quickest(|| factor.inverse()[(0, 0)]));

@@ -1,19 +1,24 @@
 //! The most likely length-scales: a fixed, small number of Newton or gradient steps on the log posterior in ln ℓ.
 
-use crate::gp::likelihood::Derivatives;
+use crate::gp::likelihood::{Curvature, Derivatives};
 use crate::gp::{Buffers, Gp};
 use crate::linalg::{self, Matrix};
 use crate::math;
 
-/// Above this dimension the d products of n × n matrices in H cost more than the rest of a step together (figures in
-/// `docs/divergences.md`), and every step is a gradient step.
+/// Above this dimension the d products of n × n matrices in the exact H cost more than the rest of a step together (figures in
+/// `docs/divergences.md`), and every step with it is a gradient step. The average information has no such limit.
 pub(crate) const HESSIAN_MAX_DIM: usize = 32;
+
+/// The second derivatives that a step in `d` dimensions computes.
+fn affordable(curvature: Curvature, d: usize) -> Option<Curvature> {
+    (curvature == Curvature::AverageInformation || d <= HESSIAN_MAX_DIM).then_some(curvature)
+}
 
 /// What kind of step the length-scales took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum StepKind {
-    /// −(H − I/σ²_prior)⁻¹ J: the augmented Hessian was negative definite.
+    /// −(H − I/σ²_prior)⁻¹ J: the augmented Hessian, or what stands for it, was negative definite.
     Newton,
     /// Along the gradient.
     Gradient,
@@ -36,8 +41,8 @@ pub(crate) struct LengthScales {
 
 impl LengthScales {
     /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        self.derivatives.reserve(n, d, d <= HESSIAN_MAX_DIM);
+    pub(crate) fn reserve(&mut self, n: usize, d: usize, curvature: Curvature) {
+        self.derivatives.reserve(n, d, affordable(curvature, d));
         self.curvature.reserve(d, d);
         for v in [&mut self.ln_ell, &mut self.trial, &mut self.direction, &mut self.gradient, &mut self.ell] {
             v.reserve(d);
@@ -52,7 +57,7 @@ impl LengthScales {
         mut gp: Gp,
         y: &[f64],
         prior_sigma: Option<f64>,
-        steps: usize,
+        (steps, curvature): (usize, Curvature),
         spare: &mut Buffers,
     ) -> (Gp, StepKind) {
         let d = gp.inputs().cols();
@@ -60,7 +65,7 @@ impl LengthScales {
         self.ln_ell.resize(d, 0.0);
         let mut kind = StepKind::Stay;
         for _ in 0..steps {
-            kind = self.ascent_direction(&gp, prior_sigma);
+            kind = self.ascent_direction(&gp, prior_sigma, curvature);
             if !self.line_search(&mut gp, y, prior_sigma, spare) {
                 kind = StepKind::Stay;
                 break;
@@ -72,17 +77,17 @@ impl LengthScales {
     }
 
     /// The direction of the next step and the gradient of the log posterior.
-    fn ascent_direction(&mut self, gp: &Gp, prior_sigma: Option<f64>) -> StepKind {
+    fn ascent_direction(&mut self, gp: &Gp, prior_sigma: Option<f64>, curvature: Curvature) -> StepKind {
         let d = self.ln_ell.len();
-        let newton = d <= HESSIAN_MAX_DIM;
-        self.derivatives.compute(gp, newton);
+        let curvature = affordable(curvature, d);
+        self.derivatives.compute(gp, curvature);
         let precision = prior_sigma.map_or(0.0, |sigma| 1.0 / (sigma * sigma));
         self.gradient.clear();
         // J − ln ℓ / σ²_prior
         self.gradient.extend(self.derivatives.gradient.iter().zip(&self.ln_ell).map(|(j, l)| j - precision * l));
         self.direction.clear();
         self.direction.extend_from_slice(&self.gradient);
-        if newton {
+        if curvature.is_some() {
             // −(H − I/σ²_prior), positive definite exactly if the factorisation succeeds. (eq:log_lik_Hess_aug)
             self.curvature.copy_from(&self.derivatives.hessian);
             self.curvature.negate();

@@ -27,12 +27,12 @@
 //! | 14, 15 | append | `optimizer::Optimizer::tell` |
 //!
 //! Imports follow the data: domain → design → observations → frame → gp → length_scale → trust_region → acquisition →
-//! optimizer; `linalg`, `math` and `rng` serve all of them.
+//! optimizer; `linalg`, `math`, `rng` and `wide` serve all of them.
 //!
 //! # Promises
 //!
 //! - One seed gives one stream of suggestions: in debug and release builds, with any target CPU, on every platform. Every
-//!   transcendental comes from `libm`, no sum is reordered by vectorisation, nothing is dispatched at run time.
+//!   transcendental comes from `math`, no sum is reordered by vectorisation, and wide instructions, chosen at run time, change no bit.
 //! - No panic from anything a caller does; errors name the value and what is allowed.
 //! - Nothing told is lost: values that are not finite are failures, late results after a stop are recorded.
 //! - No printing, no clock, no thread, nothing to link.
@@ -61,11 +61,13 @@ mod optimizer;
 mod quadratic;
 mod rng;
 mod trust_region;
+mod wide;
 
 pub use acquisition::AcquisitionKind;
 pub use domain::{Domain, DomainError, Parameter, PointError, Scale};
 pub use error::Error;
 pub use gp::kernel::KernelKind;
+pub use gp::likelihood::Curvature;
 pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use observations::{Direction, Evaluation, Outcome, TrialId};

@@ -196,7 +196,7 @@ impl Observations {
     }
 
     pub(crate) fn position(&self, id: TrialId) -> Option<usize> {
-        self.evaluations.iter().position(|e| e.id == id)
+        self.evaluations.iter().rposition(|e| e.id == id)
     }
 
     pub(crate) fn best(&self) -> Option<usize> {

@@ -38,14 +38,14 @@ pub(crate) struct Quadratic {
     /// c, g and the factors of the products.
     coefficients: Vec<f64>,
     hessian: Matrix,
+    factor: Matrix,
     /// The point of the newest minimisation, in the box.
     pub(crate) minimiser: Vec<f64>,
     local: Vec<f64>,
-    gradient: Vec<f64>,
-    along: Vec<f64>,
-    low: Vec<f64>,
-    high: Vec<f64>,
 }
+
+/// Changes of the set of free coordinates per dimension before a minimisation is left as it is: twice what visiting every bound takes.
+const ACTIVE_SETS: usize = 2;
 
 impl Quadratic {
     /// Makes room for `n` observations in `d` dimensions.
@@ -53,10 +53,10 @@ impl Quadratic {
         let count = Terms::EACH.map(|terms| terms.count(d)).into_iter().filter(|c| *c <= n).max().unwrap_or(0);
         self.system.reserve(n, count + 1);
         self.coefficients.reserve(count);
-        self.hessian.reserve(d, d);
-        let vectors =
-            [&mut self.minimiser, &mut self.local, &mut self.gradient, &mut self.along, &mut self.low, &mut self.high];
-        for v in vectors {
+        for matrix in [&mut self.hessian, &mut self.factor] {
+            matrix.reserve(d, d);
+        }
+        for v in [&mut self.minimiser, &mut self.local] {
             v.reserve(d);
         }
     }
@@ -106,53 +106,118 @@ impl Quadratic {
         self.coefficients[0] + terms.sum::<f64>()
     }
 
-    /// Minimises q over the smallest box around `points` by descent along one coordinate of the box after another, from the
-    /// centre of the frame. Leaves the point in [`Quadratic::minimiser`] and gives q there.
+    /// Minimises q over the smallest box around `points`, from the centre of the frame: one Newton step if that stays inside, else by
+    /// active sets. Leaves the point in [`Quadratic::minimiser`] and gives q there.
     pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> f64 {
-        const SWEEPS: usize = 100;
-        const SETTLED: f64 = 1e-15;
         let d = frame.dim();
-        for (bound, start) in [(&mut self.low, f64::INFINITY), (&mut self.high, f64::NEG_INFINITY)] {
-            bound.clear();
-            bound.resize(d, start);
-        }
+        let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
         for u in points {
-            for (j, u) in u.iter().enumerate() {
-                self.low[j] = self.low[j].min(*u);
-                self.high[j] = self.high[j].max(*u);
+            for ((low, high), u) in bounds.iter_mut().zip(u) {
+                (*low, *high) = (low.min(*u), high.max(*u));
             }
         }
         self.minimiser.clear();
-        self.minimiser.extend_from_slice(frame.centre());
-        self.local.clear();
-        self.local.resize(d, 0.0);
-        self.gradient.clear();
-        self.gradient.extend_from_slice(&self.coefficients[1..=d]);
-        for _ in 0..SWEEPS {
-            let mut farthest = 0.0_f64;
-            for j in 0..d {
-                // ∂x/∂u_j, from x_i = Σ_j R_ji (u_j − c_j) / S_i
-                self.along.clear();
-                self.along.extend((0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]));
-                let slope = linalg::dot(&self.along, &self.gradient);
-                let bends = (0..d).map(|i| self.along[i] * linalg::dot(self.hessian.col(i), &self.along));
-                let curvature: f64 = bends.sum();
-                let old = self.minimiser[j];
-                let new = if curvature > 0.0 { old - slope / curvature } else { -slope * f64::INFINITY };
-                let new = if new.is_nan() { old } else { new.clamp(self.low[j], self.high[j]) };
-                for i in 0..d {
-                    let moved = self.along[i] * (new - old);
-                    self.local[i] += moved;
-                    linalg::axpy(&mut self.gradient, moved, self.hessian.col(i));
-                }
-                self.minimiser[j] = new;
-                farthest = farthest.max((new - old).abs());
-            }
-            if farthest <= SETTLED {
-                break;
+        if self.solve_inside() {
+            self.minimiser.extend((0..d).map(|j| frame.to_box(&self.local, j)));
+            let within = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
+            if self.minimiser.iter().zip(&bounds).all(within) {
+                return self.value();
             }
         }
+        self.solve_at_bounds(frame, &bounds);
+        frame.to_local(&self.minimiser, &mut self.local);
         self.value()
+    }
+
+    /// x = −H⁻¹ g in `local`; false if q is not convex. Solved in the frame, where H is as round as the frame makes it.
+    fn solve_inside(&mut self) -> bool {
+        let d = self.hessian.cols();
+        self.factor.copy_from(&self.hessian);
+        self.local.clear();
+        self.local.extend(self.coefficients[1..=d].iter().map(|g| -g));
+        if linalg::cholesky(&mut self.factor).is_err() {
+            return false;
+        }
+        linalg::solve_lower(&self.factor, &mut self.local);
+        linalg::solve_lower_transposed(&self.factor, &mut self.local);
+        self.local.iter().all(|x| x.is_finite())
+    }
+
+    /// Minimises q over a box of u by active sets: Newton's step in the coordinates that are free (or, where q is not convex in them,
+    /// steepest descent), up to the first bound; a coordinate at its bound is free when q falls away from it.
+    fn solve_at_bounds(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
+        let d = frame.dim();
+        // q in the box: x = A (u − c) with A_ij = R_ji / S_i, so the gradient is Aᵀ g and the Hessian Aᵀ H A.
+        let map = |i: usize, j: usize| frame.rotation()[(j, i)] / frame.scale()[i];
+        let mut image = Matrix::zeros(d, d); // H A
+        for j in 0..d {
+            for i in 0..d {
+                linalg::axpy(image.col_mut(j), map(i, j), self.hessian.col(i));
+            }
+        }
+        let mut hessian = Matrix::zeros(d, d);
+        let mut gradient = vec![0.0; d];
+        for j in 0..d {
+            gradient[j] = (0..d).map(|i| map(i, j) * self.coefficients[1 + i]).sum();
+            for k in 0..d {
+                hessian[(j, k)] = (0..d).map(|i| map(i, j) * image[(i, k)]).sum();
+            }
+        }
+        let u = &mut self.minimiser;
+        u.clear();
+        u.extend_from_slice(frame.centre());
+        let mut settled: Option<Vec<usize>> = None;
+        for _ in 0..ACTIVE_SETS * (d + 1) {
+            let is_free = |&j: &usize| {
+                let ((low, high), slope) = (bounds[j], gradient[j]);
+                (u[j] > low || slope < 0.0) && (u[j] < high || slope > 0.0)
+            };
+            let free: Vec<usize> = (0..d).filter(is_free).collect();
+            if free.is_empty() || settled.as_ref() == Some(&free) {
+                break;
+            }
+            let mut step: Vec<f64> = free.iter().map(|&j| -gradient[j]).collect();
+            self.factor.reshape(free.len(), free.len());
+            for (a, &j) in free.iter().enumerate() {
+                for (b, &k) in free.iter().enumerate() {
+                    self.factor[(a, b)] = hessian[(j, k)];
+                }
+            }
+            let convex = linalg::cholesky(&mut self.factor).is_ok();
+            if convex {
+                linalg::solve_lower(&self.factor, &mut step);
+                linalg::solve_lower_transposed(&self.factor, &mut step);
+            }
+            let mut along = vec![0.0; d];
+            for (p, &j) in step.iter().zip(&free) {
+                linalg::axpy(&mut along, *p, hessian.col(j));
+            }
+            let (mut slope, mut bend) = (0.0, 0.0);
+            for (p, &j) in step.iter().zip(&free) {
+                slope += p * gradient[j];
+                bend += p * along[j];
+            }
+            let whole = if convex {
+                1.0
+            } else if bend > 0.0 {
+                -slope / bend
+            } else {
+                f64::INFINITY
+            };
+            // The length at which each coordinate meets its bound, and the first of them.
+            let bound = |p: f64, j: usize| if p > 0.0 { bounds[j].1 } else { bounds[j].0 };
+            let reach = |p: f64, j: usize, u: f64| if p == 0.0 { f64::INFINITY } else { (bound(p, j) - u) / p };
+            let first = step.iter().zip(&free).map(|(&p, &j)| reach(p, j, u[j]));
+            let length = first.fold(whole, f64::min).max(0.0);
+            if !length.is_finite() {
+                break;
+            }
+            for (&p, &j) in step.iter().zip(&free) {
+                u[j] = if reach(p, j, u[j]) <= length { bound(p, j) } else { u[j] + length * p };
+            }
+            linalg::axpy(&mut gradient, length, &along);
+            settled = (length == whole).then_some(free);
+        }
     }
 }
 

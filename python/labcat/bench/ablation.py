@@ -14,7 +14,8 @@ from . import figures
 from .algorithms import Algorithm, labcat_algorithm
 from .coco import by_algorithm, decimal, failures, score_table, speed
 from .results import Record
-from .scoring import GROUPS, Runtimes, run_score
+from .scoring import Runtimes, run_score
+from .suites import GROUPS
 from .summary import Block, Figure, Table, Text
 
 BASE = "LABCAT"

@@ -8,9 +8,17 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
-from .objective import BudgetSpent, Objective
+from .adapters import run_labcat
+from .objective import Objective
+from .suites import Kind
 
 PRESETS = ("paper", "default")
+KINDS: Mapping[Kind, str] = {
+    "box": "real variables in a box",
+    "noisy": "noisy values",
+    "mixed": "whole numbers and choices",
+    "constrained": "constraints",
+}
 
 
 class UnknownAlgorithm(ValueError):
@@ -33,6 +41,7 @@ class Peer:
     settings: str = ""  # initial design, start, restarts: what a reader must know
     remark: str = ""
     takes_start: bool = False  # begins at a given point: at random, or first in the centre
+    kinds: tuple[Kind, ...] = ("box",)  # the kinds of problem that it can be run on
 
     @property
     def missing(self) -> list[str]:
@@ -79,21 +88,6 @@ class Algorithm:
             peer(self.name).run(objective, seed)
 
 
-def run_labcat(objective: Objective, seed: int, options: Mapping[str, Any]) -> None:
-    """LABCAT through the public ask/tell interface; it restarts by itself."""
-    import labcat
-
-    optimizer = labcat.Optimizer(objective.bounds, rng=seed, **options)
-    ask, tell = optimizer.ask, optimizer.tell
-    try:
-        while True:
-            trial = ask()
-            tell(trial, objective(trial.x))
-    except (BudgetSpent, labcat.Stopped):
-        pass
-    objective.info["restarts"] = len(optimizer.restarts)
-
-
 def labcat_algorithm(preset: str = "default", /, label: str | None = None, **switches: Any) -> Algorithm:
     if preset not in PRESETS:
         raise UnknownAlgorithm(f"unknown preset {preset!r}. Allowed: {', '.join(PRESETS)}")
@@ -129,13 +123,16 @@ def peer(name: str) -> Peer:
     return found[name]
 
 
-def peer_algorithm(name: str) -> Algorithm:
-    """The peer, checked to be installed; `bobyqa@centre` begins in the centre of the box, as LABCAT's default does."""
+def peer_algorithm(name: str, kind: Kind = "box") -> Algorithm:
+    """The peer, checked to be installed and fit for this kind of problem; `bobyqa@centre` begins in the centre of the box, as LABCAT's default does."""
     word, separator, start = name.partition("@")
     found = peer(word)
     if separator and (start != "centre" or not found.takes_start):
         allowed = ", ".join(f"{p.name}@centre" for p in peers() if p.takes_start)
         raise UnknownAlgorithm(f"unknown start {name!r}. Allowed: {allowed}")
+    if kind not in found.kinds:
+        allowed = ", ".join(p.name for p in peers() if kind in p.kinds)
+        raise UnknownAlgorithm(f"{found.label} is not for {KINDS[kind]}. Allowed: {allowed}")
     if found.missing:
         raise NotInstalled(f"{found.label} is not installed: {found.install}")
     return Algorithm(word, f"{found.label} (centre)", {"centre_first": True}) if start else Algorithm(word, found.label)

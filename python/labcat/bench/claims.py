@@ -18,11 +18,12 @@ from . import figures
 from .ablation import Difference, difference
 from .algorithms import Algorithm, labcat_algorithm
 from .coco import by_algorithm, decimal, plan
+from .coco_problems import CocoProblem, coco_problems
 from .functions import PAPER, rosenbrock
-from .problems import CocoProblem, coco_problems
 from .results import Record
 from .runner import Run
-from .scoring import GROUPS, Runtimes, score
+from .scoring import Runtimes, score
+from .suites import GROUPS
 from .summary import Block, Figure, Table
 
 # switch → symbol, the preset's value, others

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import ablation, archive, claims, coco, report, synthetic, versus
-from .algorithms import PRESETS, Algorithm, NotInstalled, labcat_algorithm, literal, peer_algorithm
+from . import ablation, archive, choices, claims, coco, engineering, large, noisy, parallel, report, synthetic, versus
+from .algorithms import PRESETS, NotInstalled
+from .coco_problems import View, coco_problems
 from .comparison import FunctionReference, compare
 from .figures import NoMatplotlib
 from .functions import PAPER
 from .objective import ObjectiveError
 from .peers import PEERS, UNAVAILABLE
-from .problems import View, coco_problems
-from .results import Record, ResultsFile, metadata
-from .runner import Run, run_all
 from .scoring import BUDGET_FACTOR
-from .summary import Block, Summary, Table
+from .shared import (
+    algorithm_options,
+    box,
+    carry_out,
+    chosen_algorithms,
+    coco_options,
+    common_options,
+    fill,
+    numbers,
+    positive,
+    present,
+    words,
+)
+from .suites import SUITES, suite
+from .summary import Table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,8 +69,8 @@ def parser() -> argparse.ArgumentParser:
         return sub
 
     sub = command("synthetic", run_synthetic, "the paper's six functions: tables, rank-sum tests, regret curves")
-    _common(sub, "synthetic")
-    _algorithms(sub)
+    common_options(sub, "synthetic")
+    algorithm_options(sub)
     sub.add_argument("--functions", type=words, default=list(PAPER), help=f"of {', '.join(PAPER)} (default: all)")
     sub.add_argument("--runs", type=positive, default=synthetic.RUNS, help="runs per function (default: %(default)s)")
     sub.add_argument("--budget", type=positive, default=synthetic.BUDGET, help="evaluations (default: %(default)s)")
@@ -73,10 +83,10 @@ def parser() -> argparse.ArgumentParser:
     )
 
     sub = command("coco", run_coco, "a suite of the COCO platform: runtime distributions, AUC and Solved")
-    _common(sub, "coco")
-    _algorithms(sub)
-    _coco(sub, dims=[2], instances=range(1, 16))
-    sub.add_argument("--suite", default="bbob", help="bbob, bbob-boxed or bbob-largescale (default: %(default)s)")
+    common_options(sub, "coco")
+    algorithm_options(sub)
+    coco_options(sub, range(1, 16))
+    sub.add_argument("--suite", default="bbob", help=f"of {', '.join(SUITES)} (default: %(default)s)")
     sub.add_argument(
         "--archive", type=words, default=list(archive.DEFAULT), help="archived runs shown, `all` or `none`"
     )
@@ -85,11 +95,11 @@ def parser() -> argparse.ArgumentParser:
     sub = command(
         "versus", run_versus, "settings of LABCAT, builds or peers, two by two: paired differences, their errors"
     )
-    _common(sub, "versus")
+    common_options(sub, "versus")
     sub.add_argument(
         "settings", nargs="+", help="default, `paper,beta=0.3`, `default@/venv/bin/python`, or a peer's name"
     )
-    _coco(sub, dims=[2], instances=range(1, 16))
+    coco_options(sub, range(1, 16))
     sub.add_argument("--suite", default="bbob", help="(default: %(default)s)")
     sub.add_argument("--seeds", type=numbers, help="several runs on each instance (default: that of --seed)")
     sub.add_argument(
@@ -98,18 +108,22 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--move-bounds", action="store_true", help="move the box at random; the optimum stays inside")
     sub.add_argument("--offset", type=float, help="show f − f_opt + OFFSET")
     sub.add_argument("--scale", type=float, default=1.0, help="show SCALE times that (default: %(default)g)")
+    sub.add_argument("--noise", type=noisy.noise, metavar="KIND:LEVEL", help="as in `noisy`: gaussian:0.1, …")
+
+    for module in (noisy, choices, engineering, parallel, large):
+        module.register(command)
 
     sub = command("ablation", run_ablation, "LABCAT, noPC, p20, ULSP, n10 on bbob, and whether the paper's claims hold")
-    _common(sub, "ablation")
-    _coco(sub, dims=[2, 5, 10], instances=range(1, 16))
+    common_options(sub, "ablation")
+    coco_options(sub, range(1, 16), [2, 5, 10])
     sub.add_argument("--preset", choices=PRESETS, default="paper", help="what is ablated (default: %(default)s)")
 
     sub = command("claims", run_claims, "the paper's other claims: σ_f, the prior, β → ∞, cost, the Rosenbrock figure")
-    _common(sub, "claims")
-    _coco(sub, dims=[2, 5], instances=range(1, 4))
+    common_options(sub, "claims")
+    coco_options(sub, range(1, 4), [2, 5])
 
     sub = command("compare", run_compare, "algorithms on a function of yours")
-    _common(sub, "compare")
+    common_options(sub, "compare")
     sub.add_argument("function", help="FILE.py:NAME, MODULE:NAME, or one of the paper's functions")
     sub.add_argument("--bounds", type=box, help="LOW,HIGH;LOW,HIGH;… (one pair per parameter)")
     sub.add_argument("--budget", type=positive, help="evaluations per repeat (default: 200 per parameter)")
@@ -124,100 +138,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _common(sub: argparse.ArgumentParser, name: str) -> None:
-    sub.add_argument("--out", type=Path, default=Path("results") / name, help="folder (default: %(default)s)")
-    sub.add_argument(
-        "--workers", "--jobs", "-j", type=positive, default=os.cpu_count() or 1, help="processes (default: %(default)s)"
-    )
-    sub.add_argument("--executor", help="dask://HOST:PORT: run on a Dask cluster instead")
-    sub.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
-    sub.add_argument("--fresh", action="store_true", help="drop earlier results instead of going on from them")
-    sub.add_argument("--no-figures", dest="figures", action="store_false", help="tables only")
-    sub.add_argument("--quiet", action="store_true", help="no progress bar")
-
-
-def _algorithms(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--preset", type=words, default=["default"], help="of LABCAT: paper, default, both, or `none`")
-    sub.add_argument("--set", dest="switches", type=switch, action="append", default=[], metavar="SWITCH=VALUE")
-    sub.add_argument("--peers", type=words, default=[], help="names, see `peers`")
-
-
-def _coco(sub: argparse.ArgumentParser, dims: Sequence[int], instances: Sequence[int]) -> None:
-    sub.add_argument("--dims", type=numbers, default=dims, help=f"(default: {','.join(map(str, dims))})")
-    sub.add_argument("--instances", type=numbers, default=list(instances), help=f"(default: 1-{len(instances)})")
-    sub.add_argument("--functions", type=numbers, default=list(range(1, 25)), help="(default: 1-24)")
-    sub.add_argument(
-        "--budget-factor", "--budget", type=positive, default=BUDGET_FACTOR, help="times d (default: %(default)s)"
-    )
-
-
-def numbers(text: str) -> list[int]:
-    """`1-3,7` is [1, 2, 3, 7]."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return list(dict.fromkeys(found))
-
-
-def words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return value
-
-
-def box(text: str) -> list[tuple[float, float]]:
-    pairs = [part.split(",") for part in text.split(";")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form LOW,HIGH;LOW,HIGH")
-    return [(float(low), float(high)) for low, high in pairs]
-
-
-def switch(text: str) -> tuple[str, Any]:
-    """`beta=0.5`, `rotation=false`, `prior_sigma=none`."""
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form SWITCH=VALUE")
-    return name, literal(value)
-
-
 # ---- commands
-
-
-def chosen_algorithms(options: Any) -> list[Algorithm]:
-    presets = [] if options.preset == ["none"] else options.preset
-    found = [labcat_algorithm(preset, **dict(options.switches)) for preset in presets]
-    return found + [peer_algorithm(name) for name in options.peers]
-
-
-def carry_out(options: Any, runs: Sequence[Run], title: str) -> tuple[list[Record], ResultsFile]:
-    """Make the runs that are missing, and say how long it took."""
-    path = options.out / "results.jsonl"
-    if options.fresh:
-        path.unlink(missing_ok=True)
-    results = ResultsFile(path)
-    kept = sum(run.key in results.records for run in runs)
-    if kept and results.other_builds and not all(run.algorithm.build for run in runs):
-        warnings.warn(f"{path} holds results of another build of LABCAT; --fresh starts anew", stacklevel=2)
-    results.start(metadata(options.line))
-    began = time.monotonic()
-    records = run_all(
-        runs, results, workers=options.workers, cluster=options.executor, title=title, show_progress=not options.quiet
-    )
-    print(f"{len(runs) - kept} runs in {time.monotonic() - began:.1f} s, {kept} kept", file=sys.stderr)
-    return records, results
-
-
-def present(options: Any, title: str, results: ResultsFile, blocks: list[Block]) -> None:
-    summary = Summary(title, results.origins, blocks)
-    summary.save(options.out)
-    print(summary.markdown(figures=False))
-    print(f"written to {options.out}", file=sys.stderr)
 
 
 def run_synthetic(options: Any) -> None:
@@ -233,9 +154,13 @@ def run_synthetic(options: Any) -> None:
 
 
 def run_coco(options: Any) -> None:
+    kind = suite(options.suite).kind
+    if kind == "noisy":
+        raise ValueError(f"{options.suite} has a command of its own: `noisy --suite {options.suite}`")
+    fill(options, options.suite)
     observer = str(options.out / "exdata") if options.observer else None
     problems = coco_problems(options.suite, options.dims, options.functions, options.instances, observer)
-    runs = coco.plan(chosen_algorithms(options), problems, options.seed, options.budget_factor)
+    runs = coco.plan(chosen_algorithms(options, kind), problems, options.seed, options.budget_factor)
     records, results = carry_out(options, runs, options.suite)
     names = {"all": sorted(archive.archived()), "none": []}.get(",".join(options.archive), options.archive)
     blocks = coco.summarise(records, options.out, names, draw=options.figures)
@@ -243,9 +168,11 @@ def run_coco(options: Any) -> None:
 
 
 def run_versus(options: Any) -> None:
+    fill(options, options.suite)
     view = View(options.move_bounds, options.offset, options.scale)
-    problems = coco_problems(options.suite, options.dims, options.functions, options.instances, view=view)
-    algorithms = versus.settings(options.settings)
+    where = (options.suite, options.dims, options.functions, options.instances)
+    problems = coco_problems(*where, view=view, noise=options.noise)
+    algorithms = versus.settings(options.settings, "noisy" if options.noise else suite(options.suite).kind)
     versus.check(algorithms, problems[0])
     seeds = options.seeds or [options.seed]
     if options.rotate and len(seeds) < 2:
@@ -256,6 +183,7 @@ def run_versus(options: Any) -> None:
 
 
 def run_ablation(options: Any) -> None:
+    fill(options, "bbob")
     problems = coco_problems("bbob", options.dims, options.functions, options.instances)
     runs = coco.plan(ablation.algorithms(options.preset), problems, options.seed, options.budget_factor)
     records, results = carry_out(options, runs, "ablation")
@@ -263,6 +191,7 @@ def run_ablation(options: Any) -> None:
 
 
 def run_claims(options: Any) -> None:
+    fill(options, "bbob")
     runs = claims.sweep_plan(options.dims, options.instances, options.functions, options.seed)
     records, results = carry_out(options, runs, "claims")
     outcomes = [
@@ -312,12 +241,19 @@ def run_compare(options: Any) -> None:
 def run_peers(options: Any) -> None:
     del options
     rows = [
-        [p.name, p.label, p.version or ("–" if p.missing else "built in"), p.install if p.requires else "–", note(p)]
+        [
+            p.name,
+            p.label,
+            ", ".join(p.kinds),
+            p.version or ("–" if p.missing else "built in"),
+            p.install if p.requires else "–",
+            note(p),
+        ]
         for p in PEERS.values()
     ]
-    header = ["name", "algorithm", "installed", "to install", "settings"]
-    rows += [["–", name, "–", "–", why] for name, why in UNAVAILABLE.items()]
-    print(Table("Peers, installed only on request", header, rows, left=5).markdown())
+    header = ["name", "algorithm", "problems", "installed", "to install", "settings"]
+    rows += [["–", name, "–", "–", "–", why] for name, why in UNAVAILABLE.items()]
+    print(Table("Peers, installed only on request", header, rows, left=6).markdown())
 
 
 def note(peer: Any) -> str:

@@ -9,11 +9,12 @@ from types import MappingProxyType
 
 from . import archive, figures
 from .algorithms import Algorithm
+from .coco_problems import CocoProblem
 from .peers import UNAVAILABLE
-from .problems import CocoProblem
 from .results import Record
 from .runner import Run
-from .scoring import BUDGET_FACTOR, GROUPS, Runtimes, group_scores, runtimes_of, score
+from .scoring import BUDGET_FACTOR, Runtimes, group_scores, runtimes_of, score
+from .suites import SUITES, Groups
 from .summary import Block, Figure, Table, Text
 
 OVERVIEW_GROUPS = ("all", "hcond", "mult2")  # those of the paper's comparison
@@ -52,7 +53,8 @@ def by_algorithm(records: Sequence[Record], dim: int) -> dict[str, list[Runtimes
 
 def summarise(records: Sequence[Record], folder: Path, archived: Sequence[str], *, draw: bool = True) -> list[Block]:
     """A table and a figure per dimension, and an overview of several dimensions."""
-    suite = records[0]["suite"]
+    suite, factor = records[0]["suite"], records[0]["budget"] // records[0]["d"]
+    groups = SUITES[suite].groups
     functions = sorted({r["f"] for r in records})
     blocks: list[Block] = []
     by_dim: dict[int, dict[str, list[Runtimes]]] = {}
@@ -61,13 +63,14 @@ def summarise(records: Sequence[Record], folder: Path, archived: Sequence[str], 
         others = archive.select(archived, dim, functions) if suite == "bbob" else {}
         by_dim[dim] = {**ours, **others}
         absent = UNAVAILABLE if others else {}
-        blocks.append(score_table(suite, dim, ours, speed(records, dim), others, absent))
+        blocks.append(score_table(suite, dim, ours, speed(records, dim), others, absent, factor))
         if draw:
             name = f"{suite}-d{dim:02d}"
-            figures.save(figures.group_figure(by_dim[dim], dim), folder / name)
+            figures.save(figures.group_figure(by_dim[dim], dim, groups, factor), folder / name)
             blocks.append(Figure(f"Runtime distributions on {suite}, d = {dim}", name))
     if draw and len(by_dim) > 1:
-        figures.save(figures.overview_figure(by_dim, OVERVIEW_GROUPS), folder / f"{suite}-overview")
+        shown = [group for group in OVERVIEW_GROUPS if group in groups]
+        figures.save(figures.overview_figure(by_dim, shown, groups, factor), folder / f"{suite}-overview")
         blocks.append(Figure(f"Runtime distributions on {suite}", f"{suite}-overview"))
     return blocks + failures(records)
 
@@ -90,32 +93,36 @@ def score_table(
     milliseconds: Mapping[str, float],
     others: Mapping[str, Sequence[Runtimes]] = MappingProxyType({}),
     absent: Mapping[str, str] = MappingProxyType({}),
+    factor: int = BUDGET_FACTOR,
 ) -> Table:
     """AUC / Solved by group, best AUC first; then archived algorithms, and those without data, with the reason."""
+    groups = SUITES[suite].groups
     rows = [
-        score_row(name, runs[name], milliseconds)
+        score_row(name, runs[name], milliseconds, groups, factor)
         for runs in (ours, others)
-        for name in sorted(runs, key=lambda name: -score(runs[name]).auc)
+        for name in sorted(runs, key=lambda name: -score(runs[name], factor).auc)
     ]
-    rows += [[f"{name} (no data)", *["–"] * (len(GROUPS) + 3)] for name in absent]
+    rows += [[f"{name} (no data)", *["–"] * (len(groups) + 3)] for name in absent]
     notes = [f"{name}: {archive.REMARKS[name]}." for name in others if name in archive.REMARKS]
     notes += [f"{name}: {why}." for name, why in absent.items()]
     targets = "50 targets from best2009" if suite == "bbob" else "51 targets from 10² to 10⁻⁸"
     return Table(
-        f"{suite}, d = {dim}: AUC / Solved, budget {BUDGET_FACTOR}·d, {targets}",
-        ["algorithm", "instances", "all", "± error", *list(GROUPS)[1:], "ms/evaluation"],
+        f"{suite}, d = {dim}: AUC / Solved, budget {factor}·d, {targets}",
+        ["algorithm", "instances", "all", "± error", *list(groups)[1:], "ms/evaluation"],
         rows,
         " ".join(["The error is the standard error of the AUC over instances.", *notes]),
     )
 
 
-def score_row(name: str, runtimes: Sequence[Runtimes], milliseconds: Mapping[str, float]) -> list[str]:
-    scores = group_scores(runtimes)
+def score_row(
+    name: str, runtimes: Sequence[Runtimes], milliseconds: Mapping[str, float], groups: Groups, factor: int
+) -> list[str]:
+    scores = group_scores(runtimes, groups, factor)
     cells = {group: f"{decimal(s.auc)}/{decimal(s.solved)}" for group, s in scores.items()}
     error = f"{decimal(scores['all'].error)}" if scores["all"].instances > 1 else "–"
     time = f"{milliseconds[name]:.2g}" if name in milliseconds else "–"
-    groups = [cells.get(group, "–") for group in list(GROUPS)[1:]]
-    return [name, str(scores["all"].instances), cells["all"], error, *groups, time]
+    others = [cells.get(group, "–") for group in list(groups)[1:]]
+    return [name, str(scores["all"].instances), cells["all"], error, *others, time]
 
 
 def decimal(value: float) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .objective import Array
-from .scoring import BUDGET_FACTOR, GROUP_TITLES, GROUPS, Runtimes, ecdf, score
+from .scoring import BUDGET_FACTOR, Runtimes, ecdf, score
+from .suites import GROUPS, TITLES, Groups
 
 # Okabe and Ito's colours, told apart by readers with any colour vision; LABCAT comes first and is drawn thicker.
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#B8A100")
@@ -72,50 +73,59 @@ def save(figure: Any, path: Path) -> None:
 # ---- runtime distributions
 
 
-def draw_ecdf(axes: Any, runtimes: Mapping[str, Sequence[Runtimes]], dim: int, styles: Mapping[str, Any]) -> None:
+def draw_ecdf(
+    axes: Any, runtimes: Mapping[str, Sequence[Runtimes]], dim: int, styles: Mapping[str, Any], factor: int
+) -> None:
     """The share of targets reached against evaluations / dimension, on the axes of COCO's own figures."""
-    at = np.geomspace(dim, BUDGET_FACTOR * dim, 300)
+    at = np.geomspace(dim, factor * dim, 300)
     for name, runs in runtimes.items():
         axes.step(np.log10(at / dim), ecdf(runs, at), where="post", label=name, **styles[name])
-    axes.set_xlim(0, math.log10(BUDGET_FACTOR))
+    axes.set_xlim(0, math.log10(factor))
     axes.set_ylim(0, 1)
 
 
-def group_figure(runtimes: Mapping[str, Sequence[Runtimes]], dim: int) -> Any:
+def group_figure(
+    runtimes: Mapping[str, Sequence[Runtimes]], dim: int, groups: Groups = GROUPS, factor: int = BUDGET_FACTOR
+) -> Any:
     """One panel per group of functions, in one dimension."""
     plt = _pyplot()
     styles = line_styles(list(runtimes))
     figure, panels = plt.subplots(2, 3, figsize=(11, 6.4), sharex=True, sharey=True, layout="constrained")
-    for axes, (group, functions) in zip(panels.flat, GROUPS.items(), strict=True):
+    for axes, (group, functions) in zip(panels.flat, groups.items(), strict=True):
         members = {name: [r for r in runs if r.function in functions] for name, runs in runtimes.items()}
         members = {name: runs for name, runs in members.items() if runs}
-        axes.set_title(GROUP_TITLES[group])
+        axes.set_title(TITLES[group])
         if members:
-            draw_ecdf(axes, members, dim, styles)
+            draw_ecdf(axes, members, dim, styles, factor)
         else:
             axes.text(0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes, color="grey")
     _ecdf_labels(figure, panels, f"d = {dim}")
-    _legend(figure, panels.flat[0], {name: score(runs).auc for name, runs in runtimes.items()})
+    _legend(figure, panels.flat[0], {name: score(runs, factor).auc for name, runs in runtimes.items()})
     return figure
 
 
-def overview_figure(by_dim: Mapping[int, Mapping[str, Sequence[Runtimes]]], groups: Sequence[str]) -> Any:
+def overview_figure(
+    by_dim: Mapping[int, Mapping[str, Sequence[Runtimes]]],
+    shown: Sequence[str],
+    groups: Groups = GROUPS,
+    factor: int = BUDGET_FACTOR,
+) -> Any:
     """Groups across, dimensions down: the layout of the paper's comparison; or dimensions across for one group."""
     plt = _pyplot()
     dims = list(by_dim)
     styles = line_styles(list(dict.fromkeys(name for runs in by_dim.values() for name in runs)))
-    across = len(groups) == 1
-    rows, columns = (1, len(dims)) if across else (len(dims), len(groups))
+    across = len(shown) == 1
+    rows, columns = (1, len(dims)) if across else (len(dims), len(shown))
     size = (3.6 * columns + 0.4, 3.0 * rows + 1.0)
     figure, panels = plt.subplots(
         rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
     )
     for i, dim in enumerate(dims):
-        for j, group in enumerate(groups):
+        for j, group in enumerate(shown):
             axes = panels[0, i] if across else panels[i, j]
-            members = {n: [r for r in runs if r.function in GROUPS[group]] for n, runs in by_dim[dim].items()}
-            draw_ecdf(axes, {n: runs for n, runs in members.items() if runs}, dim, styles)
-            axes.set_title(f"d = {dim}, {GROUP_TITLES[group]}")
+            members = {n: [r for r in runs if r.function in groups[group]] for n, runs in by_dim[dim].items()}
+            draw_ecdf(axes, {n: runs for n, runs in members.items() if runs}, dim, styles, factor)
+            axes.set_title(f"d = {dim}, {TITLES[group]}")
     _ecdf_labels(figure, panels, "")
     _legend(figure, panels.flat[0])
     return figure

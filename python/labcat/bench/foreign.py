@@ -93,7 +93,7 @@ def serve() -> None:
     try:
         adopt_harness()
         runner = importlib.import_module("labcat.bench.runner")
-        importlib.import_module("labcat.bench.problems").import_cocoex()
+        importlib.import_module("labcat.bench.coco_problems").import_cocoex()
         build = importlib.import_module("labcat.bench.results").build()
     except Exception as error:
         answer({"error": f"{type(error).__name__}: {error}"})

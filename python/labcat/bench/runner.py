@@ -11,18 +11,31 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from . import foreign
 from .algorithms import Algorithm
 from .objective import BudgetSpent, Objective
-from .problems import CocoProblem, SyntheticProblem, UserProblem
 from .results import Record, ResultsFile
 
-Problem = CocoProblem | SyntheticProblem | UserProblem
+
+class Problem(Protocol):
+    """Plain, picklable data: a worker in another process or on another machine opens it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What the record says of it."""
+
+    @property
+    def seed_words(self) -> list[int]: ...
+    def open(self, budget: int, seed: int = 0) -> AbstractContextManager[Objective]: ...
+
 
 # Problems are the unit of parallel work: a numerical library that starts threads of its own would only get in the way.
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON")}
@@ -52,7 +65,7 @@ def execute(run: Run) -> Record:
     """Run to the end of the budget and say what came of it."""
     if run.algorithm.python:
         return foreign.interpreter(run.algorithm.python).execute(run)
-    with run.problem.open(run.budget) as objective:
+    with run.problem.open(run.budget, run.seed) as objective:
         began = time.perf_counter()
         starts, errors = minimise(run, objective)
         seconds = time.perf_counter() - began

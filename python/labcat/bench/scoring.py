@@ -1,6 +1,6 @@
 """The measure: evaluations to targets, their distribution, and its two summaries.
 
-Budget 200 d. Fifty targets for each function and dimension: the values that best2009 reaches within
+Budget 200 d unless said. Fifty targets for each function and dimension: the values that best2009 reaches within
 [0.5, …, 100] d evaluations, spaced evenly in the logarithm; absolute targets for suites without best2009 data.
 
 - AUC: mean over 100 budgets, log-spaced between d and 200 d, of the share of (instance, target) pairs reached.
@@ -21,24 +21,9 @@ import numpy as np
 
 from .objective import Array
 from .results import Record
+from .suites import GROUPS, Groups
 
 BUDGET_FACTOR = 200
-GROUPS = {
-    "all": range(1, 25),
-    "sep": range(1, 6),
-    "lcond": range(6, 10),
-    "hcond": range(10, 15),
-    "multi": range(15, 20),
-    "mult2": range(20, 25),
-}
-GROUP_TITLES = {
-    "all": "all functions",
-    "sep": "separable",
-    "lcond": "unimodal, low conditioning",
-    "hcond": "unimodal, high conditioning",
-    "multi": "multimodal, adequate structure",
-    "mult2": "multimodal, weak structure",
-}
 ABSOLUTE_TARGETS = tuple(10.0**e for e in np.linspace(2, -8, 51))
 RUNLENGTHS = np.logspace(math.log10(0.5), math.log10(100), 50)
 
@@ -117,6 +102,15 @@ def budgets(dim: int, factor: float = BUDGET_FACTOR, count: int = 100) -> Array:
     return np.geomspace(dim, factor * dim, count)
 
 
+def record_score(record: Record, factor: float = BUDGET_FACTOR) -> tuple[float, float]:
+    """AUC and Solved of one run, by the regret that it stood at: under noise a target that was met may be lost again."""
+    wanted = targets(record["suite"], record["f"], record["d"])
+    trace = np.array([(0, math.inf), *record["trace"]])
+    place = np.searchsorted(trace[:, 0], budgets(record["d"], factor), side="right") - 1
+    curve = (trace[place, 1][:, np.newaxis] <= np.array(wanted)).mean(axis=1)
+    return float(curve.mean()), float(curve[-1])
+
+
 def run_score(run: Runtimes, factor: float = BUDGET_FACTOR) -> tuple[float, float]:
     """AUC and Solved of one run."""
     curve = ecdf([run], budgets(run.dim, factor))
@@ -129,12 +123,12 @@ def ecdf(runtimes: Sequence[Runtimes], at: Array) -> Array:
     return np.searchsorted(pooled, at, side="right") / pooled.size
 
 
-def score(runtimes: Sequence[Runtimes]) -> Score:
+def score(runtimes: Sequence[Runtimes], factor: float = BUDGET_FACTOR) -> Score:
     """AUC and Solved of runs in one dimension."""
     dims = {r.dim for r in runtimes}
     if len(dims) != 1:
         raise ValueError(f"a score is for one dimension, not for {sorted(dims)}")
-    at = budgets(dims.pop())
+    at = budgets(dims.pop(), factor)
     curve = ecdf(runtimes, at)
     by_instance = [
         ecdf([r for r in runtimes if r.instance == i], at).mean() for i in sorted({r.instance for r in runtimes})
@@ -144,7 +138,9 @@ def score(runtimes: Sequence[Runtimes]) -> Score:
     return Score(float(curve.mean()), float(curve[-1]), error, n)
 
 
-def group_scores(runtimes: Sequence[Runtimes]) -> dict[str, Score]:
+def group_scores(
+    runtimes: Sequence[Runtimes], groups: Groups = GROUPS, factor: float = BUDGET_FACTOR
+) -> dict[str, Score]:
     """The score in each group of functions that has a run."""
-    members = {name: [r for r in runtimes if r.function in group] for name, group in GROUPS.items()}
-    return {name: score(runs) for name, runs in members.items() if runs}
+    members = {name: [r for r in runtimes if r.function in group] for name, group in groups.items()}
+    return {name: score(runs, factor) for name, runs in members.items() if runs}

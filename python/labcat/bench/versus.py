@@ -17,10 +17,11 @@ import numpy as np
 from . import foreign
 from .algorithms import PRESETS, Algorithm, labcat_algorithm, literal, peer_algorithm
 from .coco import decimal
-from .problems import CocoProblem
+from .coco_problems import CocoProblem
 from .results import Record, build
 from .runner import Run, execute
-from .scoring import GROUPS, run_score, runtimes_of
+from .scoring import record_score
+from .suites import Groups, Kind, suite
 from .summary import Block, Table, Text
 
 DECIDING = 6  # functions named, those that moved the difference most
@@ -32,7 +33,7 @@ Scores = Mapping[Key, tuple[float, float]]  # AUC and Solved, mean over seeds
 # ---- settings
 
 
-def setting(text: str) -> Algorithm:
+def setting(text: str, kind: Kind = "box") -> Algorithm:
     """`default`, `paper,beta=0.3`, `default@/path/to/python`, or the name of a peer."""
     named, _, python = text.partition("@")
     if "/" not in python:  # `bobyqa@centre` is a peer's start
@@ -41,7 +42,7 @@ def setting(text: str) -> Algorithm:
     if preset not in PRESETS:
         if python or switches:
             raise ValueError(f"unknown preset {preset!r} in {text!r}. Allowed: {', '.join(PRESETS)}")
-        return peer_algorithm(named)
+        return peer_algorithm(named, kind)
     options = {}
     for switch in switches:
         name, separator, value = switch.partition("=")
@@ -53,11 +54,11 @@ def setting(text: str) -> Algorithm:
     return replace(labcat_algorithm(preset, text, **options), python=python, build=made)
 
 
-def settings(texts: Sequence[str]) -> list[Algorithm]:
+def settings(texts: Sequence[str], kind: Kind = "box") -> list[Algorithm]:
     """All of them, each told apart from its like by a number."""
     if len(texts) < 2:
         raise ValueError("a comparison needs two settings or more")
-    found = [setting(text) for text in texts]
+    found = [setting(text, kind) for text in texts]
     counts = dict.fromkeys(texts, 0)
     for index, text in enumerate(texts):
         counts[text] += 1
@@ -115,7 +116,7 @@ def error(value: float) -> str:
 def scores(records: Sequence[Record], factor: int) -> dict[Key, tuple[float, float]]:
     by_key: dict[Key, list[tuple[float, float]]] = {}
     for record in records:
-        by_key.setdefault((record["d"], record["f"], record["i"]), []).append(run_score(runtimes_of(record), factor))
+        by_key.setdefault((record["d"], record["f"], record["i"]), []).append(record_score(record, factor))
     return {
         key: (float(auc), float(solved)) for key, (auc, solved) in ((k, np.mean(v, axis=0)) for k, v in by_key.items())
     }
@@ -148,20 +149,23 @@ def summarise(records: Sequence[Record], runs: Sequence[Run], factor: int) -> li
         by_label.setdefault(run.algorithm.label, []).append(record)
     scored = {label: scores(found, factor) for label, found in by_label.items()}
     base, *others = scored
+    groups = suite(records[0]["suite"]).groups
     blocks: list[Block] = []
     for other in others:
         dims = sorted({dim for dim, _, _ in scored[base]})
-        blocks += [block for dim in dims for block in compared(base, other, scored, [dim], factor)]
+        blocks += [block for dim in dims for block in compared(base, other, scored, [dim], factor, groups)]
         if len(dims) > 1:
-            blocks += compared(base, other, scored, dims, factor)
+            blocks += compared(base, other, scored, dims, factor, groups)
     return [*blocks, cost_table(by_label)]
 
 
-def compared(base: str, other: str, scored: Mapping[str, Scores], dims: Sequence[int], factor: int) -> list[Block]:
+def compared(
+    base: str, other: str, scored: Mapping[str, Scores], dims: Sequence[int], factor: int, groups: Groups
+) -> list[Block]:
     keys = [key for key in scored[base] if key[0] in dims]
     pairs = {key: (scored[base][key], scored[other][key]) for key in keys}
     rows = []
-    for group, functions in GROUPS.items():
+    for group, functions in groups.items():
         chosen = {key: pair for key, pair in pairs.items() if key[1] in functions}
         if chosen:
             rows.append([group, str(len({f for _, f, _ in chosen})), *measure(chosen, 0), *measure(chosen, 1)])

@@ -1,4 +1,4 @@
-"""A sampler for Optuna, ``pip install "labcat[optuna]"``.
+"""A sampler for Optuna, ``pip install '.[optuna]'`` in a clone.
 
 >>> import optuna
 >>> from labcat.integrations.optuna import LabcatSampler
@@ -16,12 +16,13 @@ True
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import warnings
 import weakref
 import zlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from optuna.distributions import BaseDistribution, FloatDistribution
@@ -30,7 +31,12 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from labcat import InvalidError, Optimizer, Real, Space, Stopped
+from labcat import InvalidError, Optimizer, Real, Space, Trial
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from labcat._switches import Switches
 
 __all__ = ["LabcatSampler"]
 
@@ -51,14 +57,14 @@ class LabcatSampler(BaseSampler):
 
     The study's trials are its state: any number of processes may work on one study, each with a
     sampler of its own, and a process that joins later continues from the trials it finds. Points
-    that run elsewhere are taken into account. When a local run has converged the next one begins,
-    in all processes.
+    that run elsewhere are taken into account. When a local run has converged labcat begins the
+    next one, in all processes.
 
     Real parameters (`suggest_float`) are optimised, on a logarithmic scale with ``log=True``, on a
     grid with ``step``. Integers, categories, parameters that are not part of every trial, and all
     parameters of studies with several objectives are sampled independently of each other, with a
     warning. Constraints are ignored, with a warning. Pruned and failed trials, and infinite values,
-    are failed evaluations: as bad as the worst value nearby.
+    are failed evaluations: the model takes them to be no better than the best point.
 
     Parameters
     ----------
@@ -71,9 +77,11 @@ class LabcatSampler(BaseSampler):
         Samples what is sampled independently; by default at random.
     warn_independent_sampling
         Whether to warn of parameters that are sampled independently.
+    tolerance
+        Ends a local run when its values differ by no more than this.
     switches
-        Any of `labcat.SWITCHES` except those that end a run, which is the study's affair (`budget`,
-        `target`, `restarts`), and `direction`, which the study has.
+        Any other of `labcat.SWITCHES` except those that end a run, which is the study's affair
+        (`budget`, `target`, `restarts`), and `direction`, which the study has.
     """
 
     def __init__(
@@ -83,12 +91,13 @@ class LabcatSampler(BaseSampler):
         preset: Literal["default", "paper"] = "default",
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
-        **switches: Any,
+        tolerance: float | None = None,
+        **switches: Unpack[Switches],
     ) -> None:
         for name in _NOT_FOR_STUDIES:
             if name in switches:
                 raise InvalidError(f"{name} is not a switch of the sampler: the study sees to it")
-        self._options = {"preset": preset, **switches}
+        self._options: dict[str, Any] = {"preset": preset, "tolerance": tolerance, **switches}
         Optimizer([(0.0, 1.0)], rng=seed, **self._options)  # refuses wrong options now
         self._entropy = _entropy(seed)
         self._independent_sampler = independent_sampler
@@ -208,8 +217,7 @@ class _Follower:
         self._options = options
         self._search_space = IntersectionSearchSpace(include_pruned=True)
         self._finished: set[int] = set()  # numbers of the trials that will not change any more
-        self._newest = 0  # the newest local run of any process
-        self._run: _LocalRun | None = None
+        self._mirror: _Mirror | None = None
 
     def search_space(self) -> dict[str, BaseDistribution]:
         space: dict[str, BaseDistribution] = self._search_space.calculate(self._study)
@@ -219,32 +227,31 @@ class _Follower:
         self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
     ) -> dict[str, float]:
         for _ in range(_TRIES):
-            run = self._up_to_date(trial, reals, entropy)
-            x = run.suggest(trial.number)
-            if x is None:  # the local run has converged
-                run = self._begin(self._newest + 1, trial, reals, entropy)
-                x = run.suggest(trial.number) or run.first(trial.number)
-            self._run = run
-            self._newest = run.number
-            params = run.grid.params(x)
+            mirror = self._up_to_date(trial, reals, entropy)
+            x = mirror.suggest(trial.number)
+            params = mirror.grid.params(x)
             self._study._storage.set_trial_system_attr(
-                trial._trial_id, _ATTRIBUTE, {"run": run.number, "params": params}
+                trial._trial_id, _ATTRIBUTE, {"run": mirror.run, "params": params}
             )
-            if not self._is_taken(x, trial, run.grid):
+            if not self._is_taken(x, trial, mirror.grid):
                 break
         return params
 
     def _up_to_date(
         self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
-    ) -> _LocalRun:
-        news = self._unfinished()
+    ) -> _Mirror:
+        mirror = self._mirror
+        if mirror is None or mirror.grid.distributions != reals:
+            maximize = self._study.direction == StudyDirection.MAXIMIZE
+            seed = np.random.SeedSequence((entropy, trial.number))
+            options = {**self._options, "direction": "maximize" if maximize else "minimize"}
+            mirror = self._mirror = _Mirror(_Grid(reals), seed, options)
+            news = self._trials()
+        else:
+            news = self._unfinished()
         self._finished.update(t.number for t in news if t.state.is_finished())
-        self._newest = max([self._newest, *map(_run_of, news)])
-        run = self._run
-        if run is None or run.number != self._newest or run.grid.distributions != reals:
-            return self._begin(self._newest, trial, reals, entropy)
-        run.follow(news)
-        return run
+        mirror.follow(news)
+        return mirror
 
     def _trials(self) -> list[FrozenTrial]:
         trials: list[FrozenTrial] = self._study.get_trials(deepcopy=False, states=_STATES)
@@ -261,41 +268,29 @@ class _Follower:
             for other in self._unfinished()
         )
 
-    def _begin(
-        self, number: int, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
-    ) -> _LocalRun:
-        seed = np.random.SeedSequence((entropy, trial.number, number))
-        options = {**self._options, "restarts": False}
-        if number > 0:
-            options["centre_first"] = False
-        maximize = self._study.direction == StudyDirection.MAXIMIZE
-        options["direction"] = "maximize" if maximize else "minimize"
-        run = _LocalRun(number, _Grid(reals), seed, options)
-        run.follow(self._trials())
-        return run
-
 
 def _run_of(trial: FrozenTrial) -> int:
     attribute = trial.system_attrs.get(_ATTRIBUTE)
     return 0 if attribute is None else int(attribute["run"])
 
 
-class _LocalRun:
-    """The optimiser of one local run, and which trials it knows."""
+class _Mirror:
+    """An optimiser that follows the trials of a study, whoever suggested them."""
 
     def __init__(
-        self, number: int, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any]
+        self, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any]
     ) -> None:
-        self.number = number
         self.grid = grid
+        self.run = 0  # the local run of the study, in which the next point is suggested
         self._optimizer = Optimizer(grid.space, rng=seed, **options)
         self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
         self._told: set[int] = set()  # numbers of trials
         self._occupied: set[tuple[float, ...]] = set()  # cells, if there are steps
+        self._foreign = 0  # trials of this run that took the place of one of our design
 
     def follow(self, trials: Iterable[FrozenTrial]) -> None:
         """Tells the optimiser what is new in trials."""
-        for trial in trials:
+        for trial in sorted(trials, key=lambda trial: (_run_of(trial), trial.number)):
             if trial.number not in self._told:
                 self._take(trial)
 
@@ -310,53 +305,91 @@ class _LocalRun:
             return
         if self.grid.has_steps:
             self._occupied.add(self.grid.cell(x))
-        if _run_of(trial) != self.number:
-            return
         if trial.number not in self._pending:
+            while _run_of(trial) > self.run:  # another process has begun it
+                self._begin_next_run()
+            if _run_of(trial) < self.run:
+                return  # a late result of a run that is over
             self._pending[trial.number] = (self._register(x), x)
         if not running:
             self._finish(trial, x)
 
     def _register(self, x: _Point) -> int:
-        """Makes a point pending that the optimiser did not suggest; it replaces one of its design."""
+        """Makes a point pending that the optimiser did not suggest."""
         self._optimizer.enqueue(x)
+        if self.run > 0:
+            self._foreign += 1
         return self._optimizer.ask().id
 
     def _finish(self, trial: FrozenTrial, x: _Point) -> None:
         self._told.add(trial.number)
         id, asked = self._pending.pop(trial.number)
         value = trial.value if trial.state == TrialState.COMPLETE else None
-        if x == asked:
-            self._optimizer.tell(id, math.nan if value is None else value)
-        else:  # it was moved to the grid, or by the user
+        if x != asked:  # it was moved to the grid, or by the user
             self._optimizer.cancel(id)
-            self._optimizer.tell(x=x, value=math.nan if value is None else value)
+            if value is None:
+                self._optimizer.fail(x=x, reason=trial.state.name.lower())
+            else:
+                self._optimizer.tell(x=x, value=value)
+        elif value is None:
+            self._optimizer.fail(id, reason=trial.state.name.lower())
+        else:
+            self._optimizer.tell(id, value)
 
     def _forget(self, number: int) -> None:
         """Withdraws what was suggested for a trial."""
         if number in self._pending:
             self._optimizer.cancel(self._pending.pop(number)[0])
 
-    def suggest(self, number: int) -> _Point | None:
-        """The point of a trial; None if the run has converged."""
-        passed = []
-        try:
-            for _ in range(_TRIES):
-                x = self.first(number)
-                if self.grid.cell(x) not in self._occupied:
-                    return x
-                passed.append(self._pending.pop(number)[0])
-        except Stopped:
-            pass
-        finally:
-            for id in passed:
-                self._optimizer.cancel(id)
-        return None
+    def _begin_next_run(self) -> None:
+        """Has the optimiser end its local run: no values differ by more than this tolerance."""
+        tolerance = self._optimizer.config["tolerance"]
+        self._optimizer.set_stopping(tolerance=sys.float_info.max)
+        run = self.run
+        # What is left of a design comes first; then a point of the model as it is, which goes with
+        # that point; then the run is looked at anew, and ends unless it has hardly begun.
+        for _ in range(self._foreign + 2):
+            self._optimizer.cancel(self._ask())
+            if self.run > run:
+                break
+        self._optimizer.set_stopping(tolerance=tolerance)
+        self.run = run + 1
 
-    def first(self, number: int) -> _Point:
+    def _ask(self) -> Trial:
+        """The optimiser's next point; it may be the first of a new local run."""
+        restarts = len(self._optimizer.restarts)
+        asked = self._optimizer.ask()
+        begun = len(self._optimizer.restarts) - restarts
+        if begun:
+            self.run += begun
+            self._foreign = 0
+        return asked
+
+    def suggest(self, number: int) -> _Point:
+        """The point of a trial. If only places on the grid come that are occupied, the local run
+        has converged; if the next one has no others, the grid is used up."""
+        passed = []
+        for attempt in range(2 * _TRIES):
+            if attempt == _TRIES:
+                self._begin_next_run()
+            x = self._first(number)
+            if self.grid.cell(x) not in self._occupied:
+                break
+            passed.append(self._pending.pop(number)[0])
+        else:
+            x = self._first(number)
+        for id in passed:
+            self._optimizer.cancel(id)
+        return x
+
+    def _first(self, number: int) -> _Point:
         """The point of a trial, whether or not its place on the grid is occupied."""
         self._forget(number)
-        asked = self._optimizer.ask()
+        asked = self._ask()
+        while self._foreign > 0 and (self._optimizer.report or {}).get("origin") == "design":
+            self._foreign -= 1
+            self._optimizer.cancel(asked)
+            asked = self._ask()
         point = tuple(asked.x.tolist())
         self._pending[number] = (asked.id, point)
         return self.grid.nearest(point)

@@ -12,7 +12,7 @@ import pytest
 
 from labcat.bench.algorithms import algorithm
 from labcat.bench.coco import plan
-from labcat.bench.problems import coco_problems
+from labcat.bench.coco_problems import coco_problems
 from labcat.bench.results import ResultsFile
 from labcat.bench.runner import run_all
 from labcat.bench.scoring import evaluations_to_targets, targets

@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from labcat.bench import ablation, claims, figures, paper, report, synthetic
-from labcat.bench.cli import main, numbers, switch
+from labcat.bench.cli import main
 from labcat.bench.scoring import Runtimes
+from labcat.bench.shared import numbers, switch
 from labcat.bench.summary import Figure, Summary, Table, Text
 
 
@@ -133,7 +134,13 @@ def test_report_without_results(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["coco", "--suite", "bbob-mixint"], "integer variables"),
+        (["coco", "--suite", "bbob-biobj"], "two objectives"),
+        (["coco", "--suite", "bbob-noisy"], "`noisy --suite bbob-noisy`"),
+        (["coco", "--suite", "bbob-mixint", "--preset", "none", "--peers", "bobyqa"], "whole numbers and choices"),
+        (["engineering", "--problems", "bridge"], "unknown problem 'bridge'"),
+        (["choices", "--tasks", "nothing"], "unknown task 'nothing'"),
+        (["noisy", "default", "random", "--noise", "loud"], "unknown noise 'loud'"),
+        (["parallel", "random"], "cannot be run in parallel"),
         (["coco", "--preset", "fast"], "unknown preset 'fast'"),
         (["coco", "--peers", "nothing"], "unknown peer 'nothing'"),
         (["coco", "--archive", "nothing", "--functions", "1", "--instances", "1"], "no archived algorithm"),

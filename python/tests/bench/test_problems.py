@@ -2,20 +2,14 @@
 
 import math
 
-import cocoex
 import numpy as np
 import pytest
 
+from labcat.bench.coco_problems import CocoProblem, Noise, View, best_point, coco_minimum, coco_problems, coco_suite
 from labcat.bench.functions import PAPER
 from labcat.bench.objective import BudgetSpent, Objective, ObjectiveError
-from labcat.bench.problems import (
-    REFUSED_SUITES,
-    CocoProblem,
-    SyntheticProblem,
-    UnknownProblem,
-    coco_minimum,
-    coco_problems,
-)
+from labcat.bench.problems import SyntheticProblem
+from labcat.bench.suites import REFUSED, SUITES, UnknownProblem
 
 
 @pytest.mark.parametrize("function", PAPER.values(), ids=lambda f: f.name)
@@ -47,9 +41,9 @@ def test_a_shifted_optimum_stays_inside_and_differs_by_run(function):
     assert len(values) == 5
 
 
-@pytest.mark.parametrize("suite", REFUSED_SUITES)
+@pytest.mark.parametrize("suite", REFUSED)
 def test_suites_the_core_cannot_do_are_refused(suite):
-    with pytest.raises(UnknownProblem, match=r"cannot be run yet.*LABCAT.*Allowed: bbob"):
+    with pytest.raises(UnknownProblem, match=r"cannot be run: .*LABCAT.*Allowed: bbob"):
         coco_problems(suite, [5], [1], [1])
 
 
@@ -60,6 +54,10 @@ def test_suites_the_core_cannot_do_are_refused(suite):
         (("bbob", [4], [1], [1]), "dimension 4 .* Allowed: 2, 3, 5, 10, 20, 40"),
         (("bbob", [2], [25], [1]), "function 25 .* Allowed: 1-24"),
         (("bbob", [2], [1], [0]), "instance 0"),
+        (("bbob-noisy", [2], [116], [1]), "function 116 .* cannot be scored: COCO does not give"),
+        (("bbob-mixint", [2], [1], [1]), "dimension 2 .* Allowed: 5, 10"),
+        (("bbob-mixint", [5], [1], [1], None, View(offset=0.0)), "as given"),
+        (("bbob", [2], [1], [1], None, View(offset=0.0), Noise("gaussian", 0.1)), "as given"),
     ],
 )
 def test_unknown_problems_are_named(arguments, message):
@@ -67,16 +65,16 @@ def test_unknown_problems_are_named(arguments, message):
         coco_problems(*arguments)
 
 
-@pytest.mark.parametrize("suite", ["bbob", "bbob-boxed"])
-def test_the_twin_knows_the_minimum(suite, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # COCO writes the best parameter into the working directory
-    for function in range(1, 25):
-        problem = cocoex.Suite(suite, "instances: 3", "dimensions: 2").get_problem_by_function_dimension_instance(
-            function, 2, 3
-        )
-        problem._best_parameter("print")
-        best = np.loadtxt("._bbob_problem_best_parameter.txt")
-        assert problem(best) == pytest.approx(coco_minimum(function, 2, 3), abs=1e-9)
+@pytest.mark.parametrize("suite", [name for name, suite in SUITES.items() if suite.kind != "noisy"])
+def test_the_twin_knows_the_minimum(suite):
+    dim = SUITES[suite].dims[0]
+    for function in SUITES[suite].functions:
+        problem = coco_suite(suite, dim, 3).get_problem_by_function_dimension_instance(function, dim, 3)
+        best = best_point(problem)
+        assert problem(best) == pytest.approx(coco_minimum(suite, function, dim, 3), abs=1e-9)
+        if problem.number_of_constraints:
+            assert problem.constraint(best).max() <= 0
+        problem.free()
 
 
 def test_opening_a_problem_evaluates_nothing():

@@ -7,7 +7,7 @@ deviations; without rotation it was .535 and .819, with `cache_factor=20` or `pr
 import numpy as np
 
 from labcat.bench.algorithms import labcat_algorithm
-from labcat.bench.problems import coco_problems
+from labcat.bench.coco_problems import coco_problems
 from labcat.bench.runner import Run, execute
 from labcat.bench.scoring import run_score, runtimes_of
 

@@ -11,8 +11,9 @@ import pytest
 
 from labcat.bench import algorithms, runner
 from labcat.bench.algorithms import Algorithm, Peer, algorithm, labcat_algorithm
+from labcat.bench.coco_problems import CocoProblem
 from labcat.bench.objective import ObjectiveError
-from labcat.bench.problems import CocoProblem, SyntheticProblem, UserProblem
+from labcat.bench.problems import SyntheticProblem, UserProblem
 from labcat.bench.results import ResultsFile, metadata
 from labcat.bench.runner import Run, dask_executor, execute, run_all
 

@@ -10,7 +10,7 @@ import pytest
 from labcat.bench import versus
 from labcat.bench.algorithms import labcat_algorithm, peer_algorithm
 from labcat.bench.cli import main
-from labcat.bench.problems import CocoProblem, View, coco_problems
+from labcat.bench.coco_problems import CocoProblem, View, coco_problems
 from labcat.bench.runner import Run, execute
 from labcat.bench.scoring import run_score, runtimes_of
 

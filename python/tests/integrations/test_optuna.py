@@ -6,6 +6,7 @@ import math
 import pickle
 import statistics
 import time
+from collections import Counter
 
 import numpy as np
 import optuna
@@ -56,17 +57,21 @@ def test_it_optimises():
     assert len(set(points(study.trials))) == 150
 
 
-def test_one_process_gives_the_run_of_the_optimizer():
-    study = optuna.create_study(sampler=LabcatSampler(seed=1))
-    study.optimize(rosenbrock, n_trials=30)
+def test_one_process_gives_the_run_of_the_optimizer_with_its_restarts():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1, tolerance=1e-3))
+    study.optimize(rosenbrock, n_trials=250)
     optimizer = labcat.Optimizer(
-        [(-5, 10)] * 2, rng=np.random.SeedSequence((1, 1, 0)), restarts=False
+        [(-5, 10)] * 2, rng=np.random.SeedSequence((1, 1)), tolerance=1e-3
     )
     optimizer.enqueue(points(study.trials)[0])
     for trial in study.trials:
         asked = optimizer.ask()
         assert tuple(asked.x) == (trial.params["x"], trial.params["y"])
+        assert run_of(trial) == len(optimizer.restarts)
         optimizer.tell(asked, trial.value)
+    assert len(optimizer.restarts) >= 2
+    mirrored = study.sampler._followers[study]._mirror._optimizer
+    assert mirrored.config["restarts"] and mirrored.config["restart_design"] == 2  # it may explore
 
 
 def test_a_seed_makes_a_study_repeatable():
@@ -134,7 +139,7 @@ def test_running_trials_of_others_are_pending():
     for i in range(8):
         trial = others[i % 2].ask()
         asked.append(tuple(trial.suggest_float(name, -5, 10) for name in "xy"))
-        known = others[i % 2].sampler._followers[others[i % 2]]._run._optimizer.pending
+        known = others[i % 2].sampler._followers[others[i % 2]]._mirror._optimizer.pending
         assert {tuple(t.x) for t in known} == set(asked)
     assert len(set(asked)) == 8
 
@@ -147,7 +152,7 @@ def test_a_running_trial_is_known_before_it_uses_its_parameters():
         study_name=study.study_name, storage=study._storage, sampler=LabcatSampler(seed=2)
     )
     other.ask().suggest_float("x", -5, 10)
-    pending = [tuple(t.x) for t in other.sampler._followers[other]._run._optimizer.pending]
+    pending = [tuple(t.x) for t in other.sampler._followers[other]._mirror._optimizer.pending]
     assert (first.params["x"], first.suggest_float("y", -5, 10)) == pending[0]
 
 
@@ -155,7 +160,7 @@ def test_a_point_moved_by_the_user_is_told_where_it_was_evaluated():
     study = warm_study(10)
     study.enqueue_trial({"x": 1.0, "y": 1.0})
     study.optimize(rosenbrock, n_trials=2)
-    told = study.sampler._followers[study]._run._optimizer
+    told = study.sampler._followers[study]._mirror._optimizer
     assert tuple(told.best.x) == (1.0, 1.0)
     assert told.n_evaluations == 11  # the newest is told when the next is asked
     assert len(told.pending) == 1
@@ -221,8 +226,23 @@ def test_local_runs_follow_each_other_in_all_processes():
     trial = other.ask()
     trial.suggest_float("x", -1, 1)
     assert run_of(other.trials[-1]) == newest
-    told = other.sampler._followers[other]._run._optimizer.n_evaluations
-    assert told == sum(run_of(t) == newest for t in study.trials[:-1])
+    told = other.sampler._followers[other]._mirror._optimizer
+    assert told.n_evaluations == 100
+    assert len(told.restarts) == newest
+    assert told.history.run.tolist() == [run_of(t) for t in study.trials[:-1]]
+
+
+def test_a_new_sampler_for_each_trial_gets_beyond_the_design_of_a_restart():
+    """It must neither restart for ever nor repeat the design for ever."""
+    study = optuna.create_study()
+    for i in range(140):
+        study.sampler = LabcatSampler(seed=i, tolerance=1e-4)
+        study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=1)
+    runs = Counter(map(run_of, study.trials))
+    assert len(runs) >= 3
+    for run in range(1, max(runs)):
+        values = [trial.value for trial in study.trials if run_of(trial) == run]
+        assert min(values) < 1e-3 and len(values) < 60
 
 
 @pytest.mark.parametrize(
@@ -310,7 +330,7 @@ def test_switches_reach_the_optimizer():
         LabcatSampler(colour=1)
     study = warm_study(10, preset="paper", beta=0.3)
     study.optimize(rosenbrock, n_trials=1)
-    config = study.sampler._followers[study]._run._optimizer.config
+    config = study.sampler._followers[study]._mirror._optimizer.config
     assert (config["preset"], config["beta"]) == ("paper", 0.3)
 
 

@@ -55,7 +55,7 @@ def test_workers_share_a_study(url, storage):
     # One that joins later sees everything: the values in the database are exact.
     late = optuna.load_study(study_name="shared", storage=storage, sampler=LabcatSampler(seed=2))
     late.ask().suggest_float("x", -5, 10)
-    optimizer = late.sampler._followers[late]._run._optimizer
+    optimizer = late.sampler._followers[late]._mirror._optimizer
     assert optimizer.n_evaluations == 45
     assert optimizer.best.value == study.best_value
     for trial in trials:

@@ -11,15 +11,6 @@ use crate::rng::Rng;
 /// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
 const ROUNDS: usize = 10;
 
-/// What to do with a sample outside the bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bounds {
-    /// Draw again, a bounded number of times, then clip.
-    Reject,
-    /// Move it onto the boundary.
-    Clip,
-}
-
 /// The maximisation to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
@@ -30,7 +21,6 @@ pub(crate) struct Search {
     pub(crate) near: usize,
     /// They shrink the trust region by factors between this and 1, uniform in their logarithm.
     pub(crate) nearest: f64,
-    pub(crate) bounds: Bounds,
     /// Factor on σ: above 1 the model is trusted less, and more is explored.
     pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
@@ -123,10 +113,7 @@ impl Maximiser {
         }));
         self.x.resize(d, 0.0);
         self.clipped = 0;
-        let mut draws = match search.bounds {
-            Bounds::Reject => ROUNDS * m,
-            Bounds::Clip => 0,
-        };
+        let mut draws = ROUNDS * m;
         let mut c = 0;
         while c < m {
             for (x, (low, high)) in self.x.iter_mut().zip(&self.interval) {
@@ -155,7 +142,7 @@ impl Maximiser {
                     draws -= 1;
                     continue;
                 }
-                frame.to_local(u, &mut self.x);
+                bring_back(frame, beta, u, &mut self.x);
                 self.clipped += 1;
             }
             for (i, x) in self.x.iter().enumerate() {
@@ -211,7 +198,7 @@ impl Maximiser {
                     self.u.push(u.clamp(-1.0, 1.0));
                 }
                 if !inside {
-                    frame.to_local(&self.u, &mut self.trial);
+                    bring_back(frame, search.beta, &mut self.u, &mut self.trial);
                 }
                 gp.predict_with_gradient(&self.trial, &mut self.at);
                 let new = acquisition.value(self.at.mean, search.optimism * self.at.std, best);
@@ -233,6 +220,21 @@ impl Maximiser {
                 *x = new;
             }
             std::mem::swap(&mut self.previous, &mut self.gradient);
+        }
+    }
+}
+
+/// The local coordinates `x` of a point `u` that was clipped to the box. Where clipping took it out of the trust region both shrink
+/// towards the centre until it fits: the box is convex and holds the centre, so it stays in the box.
+fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
+    frame.to_local(u, x);
+    let farthest = x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    if farthest > beta {
+        for x in x.iter_mut() {
+            *x = (*x * (beta / farthest)).clamp(-beta, beta);
+        }
+        for (j, u) in u.iter_mut().enumerate() {
+            *u = frame.to_box(x, j).clamp(-1.0, 1.0);
         }
     }
 }

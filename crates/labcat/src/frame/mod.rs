@@ -98,11 +98,6 @@ impl Frame {
         self.centre[j] + u
     }
 
-    /// Half the extent of the cube [−1, 1]^d of the frame along coordinate `j` of the box.
-    pub(crate) fn reach(&self, j: usize) -> f64 {
-        self.scale.iter().enumerate().map(|(i, s)| self.rotation[(j, i)].abs() * s).sum()
-    }
-
     /// Takes the values of another frame, keeping the allocations.
     pub(crate) fn copy_from(&mut self, other: &Frame) {
         self.centre.clone_from(&other.centre);
@@ -116,17 +111,6 @@ impl Frame {
         let reach: f64 = axis.iter().map(|r| r.abs()).sum();
         let middle: f64 = axis.iter().zip(&self.centre).map(|(r, c)| r * c).sum();
         ((-reach - middle) / self.scale[i], (reach - middle) / self.scale[i])
-    }
-
-    /// Squared inverse length-scale along each axis of the box, the diagonal of R S⁻² Rᵀ, divided by its sum.
-    pub(crate) fn relevance(&self) -> Vec<f64> {
-        let smallest = self.scale.iter().copied().fold(f64::INFINITY, f64::min);
-        let metric = |j: usize| -> f64 {
-            (0..self.dim()).map(|i| self.rotation[(j, i)] * (smallest / self.scale[i])).map(|r| r * r).sum()
-        };
-        let diagonal: Vec<f64> = (0..self.dim()).map(metric).collect();
-        let total: f64 = diagonal.iter().sum();
-        diagonal.into_iter().map(|m| m / total).collect()
     }
 
     /// Whether every number is usable (a deserialised frame may hold anything).

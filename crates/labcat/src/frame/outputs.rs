@@ -11,6 +11,8 @@ pub(crate) struct Outputs {
     minimum: f64,
     /// The largest absolute value among the outputs.
     largest: f64,
+    /// The median of y′, before any warp.
+    median: f64,
     /// With the warp, the median of y′ that bends the scale: y″ = ln(1 + y′/q) / ln(1 + 1/q).
     bend: Option<f64>,
 }
@@ -18,12 +20,16 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// y′ (warped if the outputs are) → y.
     pub(crate) fn to_user(self, y: f64) -> f64 {
-        let linear = match self.bend {
+        let half = self.half_range * self.height(y);
+        self.minimum + half + half
+    }
+
+    /// y′ without the warp: the height above the smallest output, in ranges.
+    pub(crate) fn height(self, y: f64) -> f64 {
+        match self.bend {
             None => y,
             Some(q) => q * math::expm1(y * math::log1p(1.0 / q)),
-        };
-        let half = self.half_range * linear;
-        self.minimum + half + half
+        }
     }
 
     /// dy/dy′ at y′: what a small deviation is worth in user units.
@@ -48,6 +54,11 @@ impl Outputs {
         self.minimum
     }
 
+    /// How far the median lies above the smallest output: a range that no single outlier makes.
+    pub(crate) fn spread(self) -> f64 {
+        self.median * self.range()
+    }
+
     /// The largest absolute value among the outputs: what their rounding is relative to.
     pub(crate) fn largest(self) -> f64 {
         self.largest
@@ -64,23 +75,23 @@ pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Ou
     for y in y.iter_mut() {
         *y = if half_range > 0.0 { (0.5 * *y - 0.5 * minimum) / half_range } else { 0.0 };
     }
-    let bend = if warp { bend_of(y, scratch) } else { None };
+    scratch.clear();
+    scratch.extend_from_slice(y);
+    scratch.sort_unstable_by(f64::total_cmp);
+    let median = scratch.get(scratch.len() / 2).copied().unwrap_or(0.0);
+    // Where the median is not small, the outputs have no heavy tail to bend.
+    let bend = (warp && median < NO_TAIL).then_some(median.max(LEAST_BEND));
     if let Some(q) = bend {
         let full = math::log1p(1.0 / q);
         for y in y.iter_mut() {
             *y = math::log1p(*y / q) / full;
         }
     }
-    Outputs { half_range, minimum, largest: minimum.abs().max(maximum.abs()), bend }
+    Outputs { half_range, minimum, largest: minimum.abs().max(maximum.abs()), median, bend }
 }
 
-/// The median of y′, kept away from zero; `None` where it is not small: the outputs have no heavy tail to bend.
-fn bend_of(y: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
-    const NO_TAIL: f64 = 0.5;
-    const SMALLEST: f64 = 1e-3;
-    scratch.clear();
-    scratch.extend_from_slice(y);
-    scratch.sort_unstable_by(f64::total_cmp);
-    let median = *scratch.get(scratch.len() / 2)?;
-    (median < NO_TAIL).then_some(median.max(SMALLEST))
-}
+/// From this median of y′ on, no warp.
+const NO_TAIL: f64 = 0.5;
+
+/// The strongest warp is that of this median.
+const LEAST_BEND: f64 = 1e-3;

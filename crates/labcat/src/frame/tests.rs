@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn the_box_lies_within_its_intervals_and_the_cube_within_its_reach(seed: u64, d in 1..8_usize) {
+    fn the_box_lies_within_its_intervals(seed: u64, d in 1..8_usize) {
         let mut rng = Rng::new(seed);
         let frame = random_frame(&mut rng, d, -12.0, 12.0);
         let mut x = vec![0.0; d];
@@ -102,24 +102,7 @@ proptest! {
                 let rounding = 1e-14 * d as f64 / frame.scale[i];
                 prop_assert!(low - rounding <= *x && *x <= high + rounding);
             }
-            for j in 0..d {
-                let out = (frame.to_box(&corner, j) - frame.centre[j]).abs();
-                prop_assert!(out <= frame.reach(j) * (1.0 + 1e-13) + 1e-15);
-            }
         }
-    }
-
-    #[test]
-    fn relevance_is_a_share(seed: u64, d in 1..12_usize) {
-        let mut rng = Rng::new(seed);
-        let frame = random_frame(&mut rng, d, -12.0, 12.0);
-        let relevance = frame.relevance();
-        prop_assert!((relevance.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        prop_assert!(relevance.iter().all(|r| (0.0..=1.0).contains(r)));
-        let straight = Frame { rotation: Matrix::identity(d), ..frame };
-        let shortest = (0..d).min_by(|&a, &b| straight.scale[a].total_cmp(&straight.scale[b])).unwrap();
-        let relevance = straight.relevance();
-        prop_assert!(relevance.iter().all(|r| *r <= relevance[shortest]), "the shortest axis matters most");
     }
 
     /// Appendices A, B and C, over several iterations with new observations in between.

@@ -22,10 +22,12 @@ pub(crate) struct SquaredExponential;
 impl Kernel for SquaredExponential {
     const NEEDS_DISTANCE: bool = false;
 
+    #[inline(always)]
     fn value(s: f64) -> f64 {
         math::exp(-0.5 * s)
     }
 
+    #[inline(always)]
     fn slopes(_s: f64, k: f64) -> (f64, f64) {
         (-0.5 * k, 0.25 * k)
     }
@@ -36,11 +38,13 @@ impl Kernel for SquaredExponential {
 pub(crate) struct Matern52;
 
 impl Kernel for Matern52 {
+    #[inline(always)]
     fn value(s: f64) -> f64 {
         let r = (5.0 * s).sqrt();
         (1.0 + r + r * r / 3.0) * math::exp(-r)
     }
 
+    #[inline(always)]
     fn slopes(s: f64, _k: f64) -> (f64, f64) {
         let r = (5.0 * s).sqrt();
         let e = math::exp(-r);
@@ -62,19 +66,16 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// Replaces each s by k(s).
+    #[inline(always)]
     pub(crate) fn apply(self, s: &mut [f64]) {
-        fn all<K: Kernel>(s: &mut [f64]) {
-            for v in s {
-                *v = K::value(*v);
-            }
-        }
         match self {
-            Self::SquaredExponential => all::<SquaredExponential>(s),
-            Self::Matern52 => all::<Matern52>(s),
+            Self::SquaredExponential => apply_to_all::<SquaredExponential>(s),
+            Self::Matern52 => apply_to_all::<Matern52>(s),
         }
     }
 
     /// (k′, k″) at s.
+    #[inline(always)]
     pub(crate) fn slopes_at(self, s: f64, k: f64) -> (f64, f64) {
         match self {
             Self::SquaredExponential => SquaredExponential::slopes(s, k),
@@ -82,18 +83,30 @@ impl KernelKind {
         }
     }
 
-    /// k′ and k″ of many pairs whose k is known; s is the sum over the columns of `squares` from row `first` on.
-    pub(crate) fn slopes(self, squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
-        fn all<K: Kernel>(squares: &Matrix, first: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
-            for (p, ((k, k1), k2)) in k.iter().zip(k1).zip(k2).enumerate() {
-                let s =
-                    if K::NEEDS_DISTANCE { (0..squares.cols()).map(|i| squares[(first + p, i)]).sum() } else { 0.0 };
-                (*k1, *k2) = K::slopes(s, *k);
-            }
-        }
+    /// k′ and k″ of the pairs of row q of `x` and the rows above it, whose k is known.
+    #[inline(always)]
+    pub(crate) fn slopes(self, x: &Matrix, q: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
         match self {
-            Self::SquaredExponential => all::<SquaredExponential>(squares, first, k, k1, k2),
-            Self::Matern52 => all::<Matern52>(squares, first, k, k1, k2),
+            Self::SquaredExponential => slopes_of_all::<SquaredExponential>(x, q, k, k1, k2),
+            Self::Matern52 => slopes_of_all::<Matern52>(x, q, k, k1, k2),
         }
+    }
+}
+
+#[inline(always)]
+fn apply_to_all<K: Kernel>(s: &mut [f64]) {
+    for v in s {
+        *v = K::value(*v);
+    }
+}
+
+#[inline(always)]
+fn slopes_of_all<K: Kernel>(x: &Matrix, q: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
+    // s goes where k″ comes to.
+    if K::NEEDS_DISTANCE {
+        x.squared_distances_to(|i| x[(q, i)], k2);
+    }
+    for ((k, k1), k2) in k.iter().zip(k1).zip(k2) {
+        (*k1, *k2) = K::slopes(*k2, *k);
     }
 }

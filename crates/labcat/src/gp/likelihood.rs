@@ -2,169 +2,278 @@
 
 use super::Gp;
 use crate::linalg::{self, Matrix};
+use crate::wide::wide;
+use std::ops::Range;
 
 /// Pairs gathered before they are summed.
 const BLOCK: usize = 512;
+
+/// What stands for the second derivatives of the likelihood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case")]
+pub enum Curvature {
+    /// The Hessian itself: d products of n × n matrices.
+    Exact,
+    /// The average information of Gilmour, Thompson and Cullis (1995): −H and its expectation contain ½ tr(K⁻¹ K_i K⁻¹ K_j) with opposite
+    /// signs, and what their mean leaves costs d triangular solves. Never indefinite.
+    AverageInformation,
+}
 
 /// Derivatives of log p(Y′ | X′, θ) in ln ℓ, and the buffers for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Derivatives {
     /// J. (eq:log_lik_Jac)
     pub(crate) gradient: Vec<f64>,
-    /// H, both triangles; only after a call that asked for it. (eq:log_lik_Hess)
+    /// H or what stands for it, both triangles; only after a call that asked for it. (eq:log_lik_Hess)
     pub(crate) hessian: Matrix,
     inverse: Matrix,
     scratch: Matrix,
     /// −2 σ_f² k′(s_pq), upper triangle: what K_i = ∂K/∂ln ℓ_i has in common over i.
     slope: Matrix,
-    /// D_i of the gathered pairs, one column per i; the pairs' weights in J and in H.
+    /// D_i of the gathered pairs, one column per i if H is exact, else one for all; the pairs' weights in J and in H.
     squares: Matrix,
     weight: Vec<f64>,
     curvature: Vec<f64>,
-    /// One K_i, both triangles.
+    /// One K_i, both triangles; or −2 σ_f² k′(s_pq) α_q.
     derivative: Matrix,
     /// −K⁻¹ K_i, one n × n block after another.
     products: Vec<f64>,
     transposed: Vec<f64>,
-    /// L⁻¹ K_i α, one column per i.
+    /// L⁻¹ K_i α, one column per i, and one row per i.
     images: Matrix,
+    image_rows: Matrix,
 }
 
 impl Derivatives {
     /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize, hessian: bool) {
+    pub(crate) fn reserve(&mut self, n: usize, d: usize, curvature: Option<Curvature>) {
         self.gradient.reserve(d);
         for m in [&mut self.inverse, &mut self.scratch, &mut self.slope] {
             m.reserve(n, n);
         }
-        self.squares.reserve(BLOCK + n, d);
+        self.squares.reserve(BLOCK + n, if curvature == Some(Curvature::Exact) { d } else { 1 });
         self.weight.reserve(BLOCK + n);
         self.curvature.reserve(BLOCK + n);
-        if hessian {
+        if let Some(curvature) = curvature {
             self.hessian.reserve(d, d);
             self.derivative.reserve(n, n);
-            self.products.reserve(d * n * n);
-            self.transposed.reserve(n * n);
             self.images.reserve(n, d);
+            match curvature {
+                Curvature::Exact => {
+                    self.products.reserve(d * n * n);
+                    self.transposed.reserve(n * n);
+                }
+                Curvature::AverageInformation => self.image_rows.reserve(d, n),
+            }
         }
     }
 
-    /// J_i = ½ αᵀ K_i α − ½ tr(K⁻¹ K_i), and with `hessian` also
+    /// J_i = ½ αᵀ K_i α − ½ tr(K⁻¹ K_i), and if asked for also
     ///
-    /// H_ij = ½ tr(K⁻¹ K_i K⁻¹ K_j) − ½ tr(K⁻¹ K_ij) − αᵀ K_i K⁻¹ K_j α + ½ αᵀ K_ij α.
+    /// H_ij = ½ tr(K⁻¹ K_i K⁻¹ K_j) − ½ tr(K⁻¹ K_ij) − αᵀ K_i K⁻¹ K_j α + ½ αᵀ K_ij α, or −½ αᵀ K_i K⁻¹ K_j α in its place.
     ///
     /// The print of appendix D has the signs of −H.
-    pub(crate) fn compute(&mut self, gp: &Gp, hessian: bool) {
+    pub(crate) fn compute(&mut self, gp: &Gp, curvature: Option<Curvature>) {
         linalg::inverse_from_cholesky(&gp.b.factor, &mut self.scratch, &mut self.inverse);
-        self.pairwise_terms(gp, hessian);
-        if hessian {
-            self.product_terms(gp);
+        pairwise_terms(self, gp, curvature == Some(Curvature::Exact));
+        match curvature {
+            Some(Curvature::Exact) => product_terms(self, gp),
+            Some(Curvature::AverageInformation) => self.average_information(gp),
+            None => {}
         }
     }
 
+    /// −½ (L⁻¹ K_i α)ᵀ (L⁻¹ K_j α).
+    fn average_information(&mut self, gp: &Gp) {
+        let (n, d) = (gp.len(), gp.b.x.cols());
+        self.derivative.copy_from(&self.slope);
+        self.derivative.mirror_upper();
+        self.images.reshape(n, d);
+        images(&gp.b.x, &gp.b.alpha, &mut self.derivative, &mut self.images);
+        self.image_rows.transpose_from(&self.images);
+        linalg::solve_rows(&gp.b.factor, &mut self.image_rows);
+        linalg::neg_gram(&self.image_rows, &mut self.hessian);
+        self.hessian.scale(0.5);
+    }
+}
+
+wide! {
     /// The terms that are sums over pairs of observations: J, and those of H that contain K_ij. The pairs are gathered in blocks,
     /// so that the sums run over long vectors.
-    fn pairwise_terms(&mut self, gp: &Gp, hessian: bool) {
+    fn pairwise_terms(to: &mut Derivatives, gp: &Gp, hessian: bool) {
         let (n, d) = (gp.len(), gp.b.x.cols());
-        let (x, alpha, prior) = (&gp.b.x, &gp.b.alpha, &gp.prior);
-        self.gradient.clear();
-        self.gradient.resize(d, 0.0);
+        to.gradient.clear();
+        to.gradient.resize(d, 0.0);
         if hessian {
-            self.hessian.reshape(d, d);
-            self.hessian.fill(0.0);
+            to.hessian.reshape(d, d);
+            to.hessian.fill(0.0);
         }
-        self.slope.reshape(n, n);
-        self.squares.reshape(BLOCK + n, d);
-        self.weight.resize(BLOCK + n, 0.0);
-        self.curvature.resize(BLOCK + n, 0.0);
-        let mut filled = 0;
+        to.slope.reshape(n, n);
+        to.squares.reshape(BLOCK + n, if hessian { d } else { 1 });
+        to.weight.resize(BLOCK + n, 0.0);
+        to.curvature.resize(BLOCK + n, 0.0);
+        let (mut first, mut pairs) = (0, 0);
         for q in 0..n {
-            let block = filled..filled + q;
-            for i in 0..d {
-                let (column, origin) = (x.col(i), x[(q, i)]);
-                for (square, x) in self.squares.col_mut(i)[block.clone()].iter_mut().zip(column) {
-                    *square = (x - origin) * (x - origin);
-                }
-            }
-            let correlations = &gp.b.correlations.col(q)[..q];
-            let slopes = &mut self.slope.col_mut(q)[..=q];
-            slopes[q] = 0.0;
-            let (weights, curvatures) = (&mut self.weight[block.clone()], &mut self.curvature[block.clone()]);
-            prior.kernel.slopes(&self.squares, block.start, correlations, slopes, curvatures);
-            let pairs = alpha.iter().zip(&self.inverse.col(q)[..q]).zip(slopes).zip(weights).zip(curvatures);
-            for ((((a, inverse), slope), weight), curvature) in pairs {
-                let both_halves = a * alpha[q] - inverse; // (p, q) and (q, p) of ½ (α αᵀ − K⁻¹)
-                *slope *= -2.0 * prior.signal;
-                *weight = both_halves * *slope;
-                *curvature *= both_halves * (4.0 * prior.signal);
-            }
-            filled = block.end;
-            if filled >= BLOCK || q + 1 == n {
-                self.add_block(filled, hessian);
-                filled = 0;
+            weigh_pairs(to, gp, q, pairs);
+            pairs += q;
+            if pairs >= BLOCK || q + 1 == n {
+                add_pairs(to, gp, first..q + 1, pairs, hessian);
+                (first, pairs) = (q + 1, 0);
             }
         }
         if hessian {
-            for (i, g) in self.gradient.iter().enumerate() {
-                self.hessian[(i, i)] -= 2.0 * g; // the δ_ij part of K_ij is −2 K_i
+            for (i, g) in to.gradient.iter().enumerate() {
+                to.hessian[(i, i)] -= 2.0 * g; // the δ_ij part of K_ij is −2 K_i
             }
         }
     }
+}
 
-    /// Adds the first `pairs` gathered pairs to J and H.
-    fn add_block(&mut self, pairs: usize, hessian: bool) {
-        for (i, g) in self.gradient.iter_mut().enumerate() {
-            *g += linalg::dot(&self.weight[..pairs], &self.squares.col(i)[..pairs]);
+/// The slopes of the pairs (p, q), p < q, and their weights in J and H, these from place `at` on.
+#[inline(always)]
+fn weigh_pairs(to: &mut Derivatives, gp: &Gp, q: usize, at: usize) {
+    let (x, alpha, prior) = (&gp.b.x, &gp.b.alpha, &gp.prior);
+    let slopes = &mut to.slope.col_mut(q)[..=q];
+    slopes[q] = 0.0;
+    let (weights, curvatures) = (&mut to.weight[at..at + q], &mut to.curvature[at..at + q]);
+    prior.kernel.slopes(x, q, &gp.b.correlations.col(q)[..q], slopes, curvatures);
+    let pairs = alpha.iter().zip(&to.inverse.col(q)[..q]).zip(slopes).zip(weights).zip(curvatures);
+    for ((((a, inverse), slope), weight), curvature) in pairs {
+        let both_halves = a * alpha[q] - inverse; // (p, q) and (q, p) of ½ (α αᵀ − K⁻¹)
+        *slope *= -2.0 * prior.signal;
+        *weight = both_halves * *slope;
+        *curvature *= both_halves * (4.0 * prior.signal);
+    }
+}
+
+/// Adds the weighed pairs (p, q), p < q, of some q to J and H.
+#[inline(always)]
+fn add_pairs(to: &mut Derivatives, gp: &Gp, qs: Range<usize>, pairs: usize, hessian: bool) {
+    for (i, g) in to.gradient.iter_mut().enumerate() {
+        let squares = &mut to.squares.col_mut(if hessian { i } else { 0 })[..pairs];
+        let x = gp.b.x.col(i);
+        let mut rest = &mut *squares;
+        for q in qs.clone() {
+            let (these, others) = rest.split_at_mut(q);
+            for (square, x_p) in these.iter_mut().zip(x) {
+                *square = (x_p - x[q]) * (x_p - x[q]);
+            }
+            rest = others;
         }
-        if hessian {
-            for j in 0..self.gradient.len() {
-                let weighted = self.weight[..pairs].iter_mut().zip(&self.curvature).zip(self.squares.col(j));
-                for ((w, c), square) in weighted {
-                    *w = c * square;
-                }
-                for i in 0..=j {
-                    self.hessian[(i, j)] += linalg::dot(&self.weight[..pairs], &self.squares.col(i)[..pairs]);
-                }
+        *g += linalg::dot(&to.weight[..pairs], squares);
+    }
+    if hessian {
+        for j in 0..to.gradient.len() {
+            let weighted = to.weight[..pairs].iter_mut().zip(&to.curvature).zip(to.squares.col(j));
+            for ((w, c), square) in weighted {
+                *w = c * square;
+            }
+            for i in 0..=j {
+                to.hessian[(i, j)] += linalg::dot(&to.weight[..pairs], &to.squares.col(i)[..pairs]);
             }
         }
     }
+}
 
+wide! {
     /// The terms of H that multiply two first derivatives: d products of n × n matrices.
-    fn product_terms(&mut self, gp: &Gp) {
+    fn product_terms(to: &mut Derivatives, gp: &Gp) {
         let (n, d) = (gp.len(), gp.b.x.cols());
-        self.images.reshape(n, d);
-        self.products.resize(d * n * n, 0.0);
-        self.transposed.resize(n * n, 0.0);
-        self.derivative.reshape(n, n);
+        to.images.reshape(n, d);
+        to.products.resize(d * n * n, 0.0);
+        to.transposed.resize(n * n, 0.0);
+        to.derivative.reshape(n, n);
         for i in 0..d {
             let x = gp.b.x.col(i);
             for q in 0..n {
-                let column = self.derivative.col_mut(q)[..=q].iter_mut();
-                for ((k, slope), x_p) in column.zip(self.slope.col(q)).zip(x) {
+                let column = to.derivative.col_mut(q)[..=q].iter_mut();
+                for ((k, slope), x_p) in column.zip(to.slope.col(q)).zip(x) {
                     *k = slope * ((x_p - x[q]) * (x_p - x[q]));
                 }
             }
-            self.derivative.mirror_upper();
-            let image = self.images.col_mut(i);
+            to.derivative.mirror_upper();
+            let image = to.images.col_mut(i);
             image.fill(0.0);
             for (q, a) in gp.b.alpha.iter().enumerate() {
-                linalg::axpy(image, *a, self.derivative.col(q));
+                linalg::axpy(image, *a, to.derivative.col(q));
             }
             linalg::solve_lower(&gp.b.factor, image);
-            linalg::neg_product(&self.inverse, &self.derivative, &mut self.products[i * n * n..(i + 1) * n * n]);
+            linalg::neg_product(&to.inverse, &to.derivative, &mut to.products[i * n * n..(i + 1) * n * n]);
         }
         for j in 0..d {
-            let block = &self.products[j * n * n..(j + 1) * n * n];
+            let block = &to.products[j * n * n..(j + 1) * n * n];
             for q in 0..n {
                 for (p, v) in block[q * n..(q + 1) * n].iter().enumerate() {
-                    self.transposed[p * n + q] = *v;
+                    to.transposed[p * n + q] = *v;
                 }
             }
             for i in 0..=j {
-                let trace = linalg::dot(&self.products[i * n * n..(i + 1) * n * n], &self.transposed);
-                self.hessian[(i, j)] += 0.5 * trace - linalg::dot(self.images.col(i), self.images.col(j));
+                let trace = linalg::dot(&to.products[i * n * n..(i + 1) * n * n], &to.transposed);
+                to.hessian[(i, j)] += 0.5 * trace - linalg::dot(to.images.col(i), to.images.col(j));
             }
         }
-        self.hessian.mirror_upper();
+        to.hessian.mirror_upper();
+    }
+}
+
+wide! {
+    /// K_i α in column i of `images`, from the slopes −2 σ_f² k′(s_pq) in both triangles, whose columns are multiplied by α on the way.
+    fn images(x: &Matrix, alpha: &[f64], slopes: &mut Matrix, images: &mut Matrix) {
+        let d = x.cols();
+        for (q, a) in alpha.iter().enumerate() {
+            for slope in slopes.col_mut(q) {
+                *slope *= a;
+            }
+        }
+        let mut i = 0;
+        while i + 4 <= d {
+            image_columns::<4>(x, slopes, i, images);
+            i += 4;
+        }
+        while i < d {
+            image_columns::<1>(x, slopes, i, images);
+            i += 1;
+        }
+    }
+}
+
+/// Columns i to i + N of [`images`].
+#[inline(always)]
+fn image_columns<const N: usize>(x: &Matrix, weights: &Matrix, i: usize, images: &mut Matrix) {
+    let n = x.rows();
+    let mut p = 0;
+    while p + 8 <= n {
+        image_tile::<8, N>(x, weights, (p, i), images);
+        p += 8;
+    }
+    while p < n {
+        image_tile::<1, N>(x, weights, (p, i), images);
+        p += 1;
+    }
+}
+
+/// Σ_q w_pq (x_pi − x_qi)² for M rows p and N columns i, in the order of q.
+#[inline(always)]
+fn image_tile<const M: usize, const N: usize>(
+    x: &Matrix,
+    weights: &Matrix,
+    (p, i): (usize, usize),
+    images: &mut Matrix,
+) {
+    let columns: [&[f64]; N] = std::array::from_fn(|c| x.col(i + c));
+    let at: [[f64; M]; N] = columns.map(|column| std::array::from_fn(|l| column[p + l]));
+    let mut sums = [[0.0; M]; N];
+    for q in 0..x.rows() {
+        let w = &weights.col(q)[p..][..M];
+        for c in 0..N {
+            for l in 0..M {
+                let difference = at[c][l] - columns[c][q];
+                sums[c][l] += w[l] * (difference * difference);
+            }
+        }
+    }
+    for c in 0..N {
+        images.col_mut(i + c)[p..][..M].copy_from_slice(&sums[c]);
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod likelihood;
 
 use crate::linalg::{self, Matrix, NonPositivePivot};
 use crate::math;
+use crate::wide::wide;
 use kernel::KernelKind;
 
 /// What is fixed about a model before it sees data.
@@ -35,6 +36,8 @@ impl Prior {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffers {
     x: Matrix,
+    /// Xᵀ: the coordinates of one input side by side.
+    x_transposed: Matrix,
     residual: Vec<f64>,
     correlations: Matrix,
     factor: Matrix,
@@ -46,6 +49,7 @@ impl Buffers {
     /// Makes room for `n` observations in `d` dimensions.
     pub(crate) fn reserve(&mut self, n: usize, d: usize) {
         self.x.reserve(n, d);
+        self.x_transposed.reserve(d, n);
         self.correlations.reserve(n, n);
         self.factor.reserve(n, n);
         for v in [&mut self.residual, &mut self.alpha, &mut self.scratch] {
@@ -78,6 +82,7 @@ impl Gp {
         let n = b.x.rows();
         b.residual.clear();
         b.residual.extend(y.iter().map(|y| y - prior.mean));
+        b.x_transposed.transpose_from(&b.x);
         kernel_matrix(&prior, &b.x, &mut b.correlations, &mut b.factor);
         if let Err(pivot) = linalg::cholesky(&mut b.factor) {
             return Err((pivot, b));
@@ -175,6 +180,7 @@ impl Gp {
             }
         }
         b.x.reshape(n - positions.len(), d);
+        b.x_transposed.transpose_from(&b.x);
         self.solve_alpha();
     }
 
@@ -192,6 +198,7 @@ impl Gp {
         let pivot = rest.max(self.prior.nugget.max(1e-14 * self.prior.signal)).sqrt();
         b.factor.append_row(&b.scratch, pivot);
         b.x.append_coordinates(x);
+        b.x_transposed.append_column(x);
         self.fantasies += 1;
         // α of the grown system: α ← α − w δ/s and δ/s below it, for w = K⁻¹ k, the surprise δ and its variance s.
         let output = mean.max(floor);
@@ -215,66 +222,84 @@ impl Gp {
 
     /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
     pub(crate) fn predict(&self, points: &Matrix, k_star: &mut Matrix, mean: &mut Vec<f64>, std: &mut Vec<f64>) {
-        let (m, total) = (points.rows(), self.b.x.rows());
-        k_star.reshape(m, total);
-        for i in 0..total {
-            squared_distances(points, |k| self.b.x[(i, k)], k_star.col_mut(i));
-            self.prior.kernel.apply(k_star.col_mut(i));
-            for k in k_star.col_mut(i) {
-                *k *= self.prior.signal;
-            }
-        }
+        linalg::squared_distances(points, &self.b.x, k_star);
         mean.clear();
-        mean.resize(m, self.prior.mean);
-        for (i, alpha) in self.b.alpha.iter().enumerate() {
-            linalg::axpy(mean, *alpha, k_star.col(i));
-        }
+        mean.resize(points.rows(), self.prior.mean);
+        add_weighted_kernels(&self.prior, &self.b.alpha, k_star, mean);
         linalg::solve_rows(&self.b.factor, k_star);
         std.clear();
-        std.resize(m, self.prior.signal + self.prior.nugget);
-        for i in 0..total {
-            for (s, v) in std.iter_mut().zip(k_star.col(i)) {
-                *s -= v * v;
-            }
-        }
-        for s in std {
-            *s = s.max(self.prior.nugget).sqrt(); // a noisy observation never has less variance than the nugget
-        }
+        std.resize(points.rows(), self.prior.signal + self.prior.nugget);
+        deviations(self.prior.nugget, k_star, std);
     }
 
     /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
     pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
-        let (total, d) = (self.b.x.rows(), x.len());
-        g.k.clear();
-        g.k.resize(total, 0.0);
+        predict_with_gradient(self, x, g);
+    }
+}
+
+wide! {
+    /// Turns each column of squared distances into kernels and adds α_i times the column to the mean.
+    fn add_weighted_kernels(prior: &Prior, alpha: &[f64], k_star: &mut Matrix, mean: &mut [f64]) {
+        for (i, alpha) in alpha.iter().enumerate() {
+            let column = k_star.col_mut(i);
+            prior.kernel.apply(column);
+            for k in &mut *column {
+                *k *= prior.signal;
+            }
+            linalg::axpy(mean, *alpha, column);
+        }
+    }
+}
+
+wide! {
+    /// Takes the squares of each row of L⁻¹ k_* from its variance and leaves the standard deviation.
+    fn deviations(nugget: f64, rows: &Matrix, std: &mut [f64]) {
+        for i in 0..rows.cols() {
+            for (s, v) in std.iter_mut().zip(rows.col(i)) {
+                *s -= v * v;
+            }
+        }
+        for s in std {
+            *s = s.max(nugget).sqrt(); // a noisy observation never has less variance than the nugget
+        }
+    }
+}
+
+wide! {
+    fn predict_with_gradient(gp: &Gp, x: &[f64], g: &mut PointPrediction) {
+        let (b, prior, d) = (&gp.b, &gp.prior, x.len());
         g.s.clear();
-        g.s.resize(total, 0.0);
-        squared_distances(&self.b.x, |k| x[k], &mut g.s);
-        g.k.copy_from_slice(&g.s);
-        self.prior.kernel.apply(&mut g.k);
+        g.s.resize(b.x.rows(), 0.0);
+        b.x.squared_distances_to(|j| x[j], &mut g.s);
+        g.k.clear();
+        g.k.extend_from_slice(&g.s);
+        prior.kernel.apply(&mut g.k);
         g.v.clear();
-        g.v.extend(g.k.iter().map(|k| self.prior.signal * k));
-        g.mean = self.prior.mean + linalg::dot(&g.v, &self.b.alpha);
-        linalg::solve_lower(&self.b.factor, &mut g.v);
-        let variance = self.prior.signal + self.prior.nugget - linalg::dot(&g.v, &g.v);
-        g.std = variance.max(self.prior.nugget).sqrt();
-        linalg::solve_lower_transposed(&self.b.factor, &mut g.v);
+        g.v.extend(g.k.iter().map(|k| prior.signal * k));
+        g.mean = prior.mean + linalg::dot(&g.v, &b.alpha);
+        linalg::solve_lower(&b.factor, &mut g.v);
+        let variance = prior.signal + prior.nugget - linalg::dot(&g.v, &g.v);
+        g.std = variance.max(prior.nugget).sqrt();
+        linalg::solve_lower_transposed(&b.factor, &mut g.v);
         // ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij)
         for (k, s) in g.k.iter_mut().zip(&g.s) {
-            *k = 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
+            *k = 2.0 * prior.signal * prior.kernel.slopes_at(*s, *k).0;
         }
-        g.mean_gradient.clear();
-        g.std_gradient.clear();
-        for j in 0..d {
-            let column = self.b.x.col(j);
-            let (mut dm, mut dv) = (0.0, 0.0);
-            for i in 0..total {
-                let dk = g.k[i] * (x[j] - column[i]);
-                dm += self.b.alpha[i] * dk;
-                dv += g.v[i] * dk;
+        for gradient in [&mut g.mean_gradient, &mut g.std_gradient] {
+            gradient.clear();
+            gradient.resize(d, 0.0);
+        }
+        for (i, ((k, alpha), v)) in g.k.iter().zip(&b.alpha).zip(&g.v).enumerate() {
+            let gradients = g.mean_gradient.iter_mut().zip(&mut g.std_gradient);
+            for (((dm, dv), x), x_i) in gradients.zip(x).zip(b.x_transposed.col(i)) {
+                let dk = k * (x - x_i);
+                *dm += alpha * dk;
+                *dv += v * dk;
             }
-            g.mean_gradient.push(dm);
-            g.std_gradient.push(-dv / g.std);
+        }
+        for dv in &mut g.std_gradient {
+            *dv = -*dv / g.std;
         }
     }
 }
@@ -302,40 +327,33 @@ impl PointPrediction {
     }
 }
 
-/// out[i] = Σ_k (x_ik − at(k))² for the first rows of x.
-fn squared_distances(x: &Matrix, at: impl Fn(usize) -> f64, out: &mut [f64]) {
-    out.fill(0.0);
-    for k in 0..x.cols() {
-        let origin = at(k);
-        for (s, x) in out.iter_mut().zip(x.col(k)) {
-            let difference = x - origin;
-            *s += difference * difference;
+wide! {
+    /// k_*: the kernel between one point and every row of x.
+    fn kernel_column(prior: &Prior, x: &Matrix, at: &[f64], out: &mut [f64]) {
+        x.squared_distances_to(|j| at[j], out);
+        prior.kernel.apply(out);
+        for k in out {
+            *k *= prior.signal;
         }
     }
 }
 
-/// k_*: the kernel between one point and every row of x.
-fn kernel_column(prior: &Prior, x: &Matrix, at: &[f64], out: &mut [f64]) {
-    squared_distances(x, |k| at[k], out);
-    prior.kernel.apply(out);
-    for k in out {
-        *k *= prior.signal;
-    }
-}
-
-/// Correlations k(s_pq) above the diagonal of `correlations`, and from them the lower triangle of K = σ_f² k(s_pq) + σ_n² δ_pq. (eq:K)
-fn kernel_matrix(prior: &Prior, x: &Matrix, correlations: &mut Matrix, k: &mut Matrix) {
-    let n = x.rows();
-    correlations.reshape(n, n);
-    k.reshape(n, n);
-    for q in 0..n {
-        let above = &mut correlations.col_mut(q)[..q];
-        squared_distances(x, |i| x[(q, i)], above);
-        prior.kernel.apply(above);
-        for (p, correlation) in above.iter().enumerate() {
-            k[(q, p)] = prior.signal * correlation;
+wide! {
+    /// Correlations k(s_pq) above the diagonal of `correlations`, and K = σ_f² k(s_pq) + σ_n² δ_pq. (eq:K)
+    fn kernel_matrix(prior: &Prior, x: &Matrix, correlations: &mut Matrix, k: &mut Matrix) {
+        let n = x.rows();
+        linalg::squared_distances_above(x, correlations);
+        k.reshape(n, n);
+        for q in 0..n {
+            // A whole number of registers is no more work than the rest of one.
+            let above = &mut correlations.col_mut(q)[..n.min(q.next_multiple_of(8))];
+            prior.kernel.apply(above);
+            for (k, correlation) in k.col_mut(q)[..q].iter_mut().zip(above) {
+                *k = prior.signal * *correlation;
+            }
+            k[(q, q)] = prior.signal + prior.nugget;
         }
-        k[(q, q)] = prior.signal + prior.nugget;
+        k.mirror_upper();
     }
 }
 

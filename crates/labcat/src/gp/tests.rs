@@ -1,7 +1,7 @@
 //! Derivatives against finite differences, and everything else against a naive Gaussian process: explicit inverse and determinant.
 
 use super::kernel::{Kernel, Matern52, SquaredExponential};
-use super::likelihood::Derivatives;
+use super::likelihood::{Curvature, Derivatives};
 use super::*;
 use crate::rng::Rng;
 
@@ -235,7 +235,7 @@ fn variance_is_never_below_the_nugget() {
 fn gradient_equals_finite_differences() {
     problems(3, &[1e-1, 1e-2, 1e-3, 1e-4], |problem, _| {
         let mut derivatives = Derivatives::default();
-        derivatives.compute(&problem.fit(), false);
+        derivatives.compute(&problem.fit(), None);
         let h = 2e-3;
         let scale = 1.0 + derivatives.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
         for (i, &analytic) in derivatives.gradient.iter().enumerate() {
@@ -251,14 +251,14 @@ fn hessian_equals_finite_differences_and_is_symmetric() {
     problems(4, &[1e-1, 1e-2, 1e-3, 1e-4], |problem, _| {
         let d = problem.ell.len();
         let mut derivatives = Derivatives::default();
-        derivatives.compute(&problem.fit(), true);
+        derivatives.compute(&problem.fit(), Some(Curvature::Exact));
         let hessian = derivatives.hessian.clone();
         let scale = 1.0 + hessian.as_slice().iter().fold(0.0, |a: f64, h| a.max(h.abs()));
         let h = 2e-3;
         for i in 0..d {
             let gradient_at = |h: f64| {
                 let mut derivatives = Derivatives::default();
-                derivatives.compute(&problem.fit_at(&problem.moved(&[(i, h)])), false);
+                derivatives.compute(&problem.fit_at(&problem.moved(&[(i, h)])), None);
                 derivatives.gradient
             };
             let [a, b, c, e] = [h, -h, 2.0 * h, -2.0 * h].map(gradient_at);
@@ -276,8 +276,8 @@ fn gradient_is_the_same_with_and_without_the_hessian() {
     problems(5, &[1e-3], |problem, _| {
         let gp = problem.fit();
         let (mut alone, mut both) = (Derivatives::default(), Derivatives::default());
-        alone.compute(&gp, false);
-        both.compute(&gp, true);
+        alone.compute(&gp, None);
+        both.compute(&gp, Some(Curvature::Exact));
         assert_eq!(alone.gradient, both.gradient);
     });
 }
@@ -289,8 +289,8 @@ fn derivatives_do_not_depend_on_what_their_buffers_held() {
     for (n, d) in [(35, 5), (14, 2), (21, 3), (3, 1), (40, 8)] {
         let gp = Problem::random(&mut rng, KernelKind::SquaredExponential, n, d, 1e-4).fit();
         let mut new = Derivatives::default();
-        new.compute(&gp, true);
-        reused.compute(&gp, true);
+        new.compute(&gp, Some(Curvature::Exact));
+        reused.compute(&gp, Some(Curvature::Exact));
         assert_eq!(new.gradient, reused.gradient);
         assert_eq!(new.hessian, reused.hessian);
     }

@@ -54,7 +54,8 @@ fn every_step_improves_the_posterior_and_gives_the_model_it_says() {
                 let data = Data::new(seed, n, &steepness);
                 let mut scales = LengthScales::default();
                 let before = data.start().log_likelihood();
-                let (gp, kind) = scales.improve(data.start(), &data.y, sigma, 1, &mut Buffers::default());
+                let (gp, kind) =
+                    scales.improve(data.start(), &data.y, sigma, (1, Curvature::Exact), &mut Buffers::default());
                 let ell = scales.ell.clone();
                 assert!(ell.iter().all(|l| *l > 0.0 && l.is_finite()));
                 let after = posterior(&gp, &ell, sigma);
@@ -77,7 +78,8 @@ fn the_line_search_accepts_by_the_rule_of_armijo() {
     for seed in 0..20 {
         let data = Data::new(seed, 14, &[0.5, 3.0]);
         let mut scales = LengthScales::default();
-        let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), 1, &mut Buffers::default());
+        let (gp, kind) =
+            scales.improve(data.start(), &data.y, Some(0.1), (1, Curvature::Exact), &mut Buffers::default());
         if kind == StepKind::Stay {
             continue;
         }
@@ -97,8 +99,9 @@ fn many_steps_arrive_at_a_stationary_point() {
         for seed in 0..10 {
             let data = Data::new(seed, 20, &[0.7, 2.5]);
             let mut scales = LengthScales::default();
-            let (gp, _) = scales.improve(data.start(), &data.y, sigma, 200, &mut Buffers::default());
-            scales.ascent_direction(&gp, sigma);
+            let (gp, _) =
+                scales.improve(data.start(), &data.y, sigma, (200, Curvature::Exact), &mut Buffers::default());
+            scales.ascent_direction(&gp, sigma, Curvature::Exact);
             let norm = linalg::dot(&scales.gradient, &scales.gradient).sqrt();
             assert!(norm < 1e-3, "seed {seed}: gradient of length {norm} is left");
         }
@@ -110,7 +113,7 @@ fn a_newton_step_solves_the_augmented_system() {
     let data = Data::new(1, 20, &[0.7, 2.5]);
     let sigma = Some(0.1);
     let mut scales = LengthScales { ln_ell: vec![0.0; 2], ..LengthScales::default() };
-    assert_eq!(scales.ascent_direction(&data.start(), sigma), StepKind::Newton);
+    assert_eq!(scales.ascent_direction(&data.start(), sigma, Curvature::Exact), StepKind::Newton);
     // (H − I/σ²) p = −J
     for i in 0..2 {
         let row: f64 = (0..2).map(|j| scales.derivatives.hessian[(i, j)] * scales.direction[j]).sum::<f64>();
@@ -125,7 +128,7 @@ fn without_a_prior_a_convex_likelihood_takes_the_gradient() {
     for seed in 0..30 {
         let data = Data::new(seed, 8, &[6.0, 0.1]);
         let mut scales = LengthScales { ln_ell: vec![0.0; 2], ..LengthScales::default() };
-        let kind = scales.ascent_direction(&data.start(), None);
+        let kind = scales.ascent_direction(&data.start(), None, Curvature::Exact);
         if kind == StepKind::Gradient {
             let norm = linalg::dot(&scales.direction, &scales.direction).sqrt();
             assert!((norm - 1.0).abs() < 1e-12, "a step of length one in ln ℓ, not {norm}");
@@ -139,7 +142,7 @@ fn without_a_prior_a_convex_likelihood_takes_the_gradient() {
 fn no_steps_leave_the_length_scales_alone() {
     let data = Data::new(2, 14, &[1.0, 1.0]);
     let mut scales = LengthScales::default();
-    let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), 0, &mut Buffers::default());
+    let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), (0, Curvature::Exact), &mut Buffers::default());
     assert_eq!(kind, StepKind::Stay);
     assert_eq!(scales.ell, [1.0, 1.0]);
     assert_eq!(gp.log_likelihood(), data.start().log_likelihood());
@@ -150,8 +153,8 @@ fn in_many_dimensions_the_step_needs_no_hessian() {
     let d = HESSIAN_MAX_DIM + 1;
     let data = Data::new(3, 50, &vec![0.5; d]);
     let mut scales = LengthScales { ln_ell: vec![0.0; d], ..LengthScales::default() };
-    assert_eq!(scales.ascent_direction(&data.start(), Some(0.1)), StepKind::Gradient);
-    let (_, kind) = scales.improve(data.start(), &data.y, Some(0.1), 1, &mut Buffers::default());
+    assert_eq!(scales.ascent_direction(&data.start(), Some(0.1), Curvature::Exact), StepKind::Gradient);
+    let (_, kind) = scales.improve(data.start(), &data.y, Some(0.1), (1, Curvature::Exact), &mut Buffers::default());
     assert_eq!(kind, StepKind::Gradient);
 }
 

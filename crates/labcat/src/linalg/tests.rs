@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::rng::Rng;
+use crate::wide;
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 7, 14, 16, 17, 35, 70, 131, 150];
 
@@ -195,4 +196,105 @@ fn orthonormalise_restores_a_rotation() {
             assert!((dot(v.col(p), v.col(q)) - f64::from(u8::from(p == q))).abs() < 1e-13);
         }
     }
+}
+
+/// The bits of everything that runs as wide as the machine, for one problem of order `n`.
+fn everything(n: usize) -> Vec<u64> {
+    let mut rng = Rng::new(n as u64);
+    let a = positive_definite(&mut rng, n);
+    let mut results = Vec::new();
+    let mut l = a.clone();
+    cholesky(&mut l).unwrap();
+    for j in 0..n {
+        results.extend_from_slice(&l.col(j)[j..]);
+    }
+    let mut x: Vec<f64> = (0..n).map(|_| rng.between(-1.0, 1.0)).collect();
+    for k in [n, n - n / 3] {
+        solve_lower(&l, &mut x[..k]);
+        results.extend_from_slice(&x);
+        solve_lower_transposed(&l, &mut x[..k]);
+        results.extend_from_slice(&x);
+    }
+    let (mut scratch, mut inverse, mut product) = (Matrix::default(), Matrix::default(), vec![0.0; n * n]);
+    inverse_from_cholesky(&l, &mut scratch, &mut inverse);
+    neg_product(&inverse, &a, &mut product);
+    for part in [scratch.as_slice(), inverse.as_slice(), &product] {
+        results.extend_from_slice(part);
+    }
+    for m in [1, 5, 8, 19] {
+        let mut rows = random(&mut rng, m, n);
+        solve_rows(&l, &mut rows);
+        results.extend_from_slice(rows.as_slice());
+    }
+    let d = (n / 4).clamp(1, 20);
+    let (mut z, mut v, mut sigma) = (random(&mut rng, n, d), Matrix::default(), Vec::new());
+    let mut system = z.clone();
+    right_singular_vectors(&mut z, &mut v, &mut sigma);
+    results.extend_from_slice(v.as_slice());
+    results.extend_from_slice(&sigma);
+    if least_squares(&mut system, &mut sigma) {
+        results.extend_from_slice(&sigma);
+    }
+    orthonormalise(&mut v);
+    results.extend_from_slice(v.as_slice());
+    remove_from_cholesky(&mut l, n / 2, &mut Vec::new());
+    for j in 0..n - 1 {
+        results.extend_from_slice(&l.col(j)[j..]);
+    }
+    assert!(results.iter().all(|v| v.is_finite()));
+    results.into_iter().map(f64::to_bits).collect()
+}
+
+#[test]
+fn every_instruction_set_gives_the_same_bits() {
+    for n in (1..=40).chain([63, 64, 65, 70, 127, 131, 257, 300]) {
+        let results = wide::at_each_level(|| everything(n));
+        for (level, bits) in &results[1..] {
+            assert!(*bits == results[0].1, "n = {n}: {level:?} and the baseline differ");
+        }
+    }
+}
+
+/// Blocks and tiles must not show: the factor is what subtracting the products one by one in the order of k gives.
+#[test]
+fn the_order_of_sums_is_that_of_k() {
+    let mut rng = Rng::new(8);
+    for n in [1, 5, 37, 64, 67, 130, 193] {
+        let a = positive_definite(&mut rng, n);
+        let mut plain = a.clone();
+        for j in 0..n {
+            for i in j..n {
+                for k in 0..j {
+                    plain[(i, j)] -= plain[(i, k)] * plain[(j, k)];
+                }
+            }
+            let pivot = plain[(j, j)].sqrt();
+            let inverse = 1.0 / pivot;
+            plain[(j, j)] = pivot;
+            for i in j + 1..n {
+                plain[(i, j)] *= inverse;
+            }
+        }
+        let mut l = a.clone();
+        cholesky(&mut l).unwrap();
+        for j in 0..n {
+            assert_eq!(l.col(j)[j..], plain.col(j)[j..], "column {j} of {n}");
+        }
+        let mut product = vec![0.0; n * n];
+        neg_product(&a, &a, &mut product);
+        for j in 0..n {
+            for i in 0..n {
+                let entry = (0..n).fold(0.0, |sum, k| sum - a[(i, k)] * a[(k, j)]);
+                assert_eq!(product[j * n + i], entry);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_machine_has_the_baseline_and_tests_see_what_it_has() {
+    let levels: Vec<_> = wide::at_each_level(wide::level);
+    assert_eq!(levels[0], (wide::Level::Baseline, wide::Level::Baseline));
+    assert!(levels.iter().all(|(asked, ran)| asked == ran));
+    assert!(levels.is_sorted());
 }

@@ -104,6 +104,8 @@ pub struct Optimizer {
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
     run: LocalRun,
+    /// The run that found the best point, once it is over.
+    best_run: Option<LocalRun>,
     restarts: Vec<Restart>,
     converged: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
@@ -127,7 +129,7 @@ impl Optimizer {
         let mut observations = Observations::new(settings.switches.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
-            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
+            work: Workspace::new(&settings, d),
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
             settings,
@@ -137,6 +139,7 @@ impl Optimizer {
             queue: VecDeque::new(),
             next_id: 0,
             run,
+            best_run: None,
             restarts: Vec::new(),
             converged: false,
             cancelled: Vec::new(),
@@ -232,7 +235,11 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
         let d = self.domain.dim();
-        self.run = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        let next = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        let over = std::mem::replace(&mut self.run, next);
+        if self.best().is_some_and(|best| best.run == over.number) && over.started() {
+            self.best_run = Some(over);
+        }
     }
 
     /// Forgets the model; the next step makes it again.
@@ -295,6 +302,9 @@ impl Optimizer {
         let outcome = outcome.into();
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
+        if failed != fails_now && self.best_run.as_ref().is_some_and(|run| run.rests_on(position)) {
+            self.best_run = None;
+        }
         if failed != fails_now && self.observations.all()[position].run == self.run.number {
             self.run.place(position, !fails_now);
             self.run.told_anew();

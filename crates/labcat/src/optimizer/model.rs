@@ -1,5 +1,6 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
+use super::config::Settings;
 use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
@@ -55,8 +56,8 @@ pub(super) struct Workspace {
 
 impl Workspace {
     /// Room for everything that a step in `d` dimensions needs; for caches and samples beyond the usual it grows when they fill.
-    pub(super) fn new(members: usize, candidates: usize, d: usize) -> Self {
-        let n = members.min(1000) + 2;
+    pub(super) fn new(settings: &Settings, d: usize) -> Self {
+        let n = settings.region.keep.min(1000) + 2;
         let mut work = Self::default();
         work.y.reserve(n);
         work.linear.reserve(n);
@@ -64,10 +65,10 @@ impl Workspace {
         work.dropped.reserve(n);
         work.scratch.reserve(n.max(2 * d));
         work.axes.reserve(n, d);
-        work.length_scales.reserve(n, d);
+        work.length_scales.reserve(n, d, settings.curvature);
         work.spare.reserve(n, d);
         work.trial.reserve(n, d);
-        work.maximiser.reserve(candidates.min(10_000), n, d);
+        work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
         work
     }
@@ -111,23 +112,30 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut
 
 /// The best of the members, or why the run is over.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
-    if let Some(cause) = why_over(problem, outputs) {
+    if let Some(cause) = why_over(problem, run, outputs) {
         return Err(cause);
     }
     let observations = problem.observations;
     let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
     let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
     let centre = observations.unit(run.now.members[best]);
-    if is_narrow(problem, run, run.now.beta, centre) { Err(RestartCause::TrustRegion) } else { Ok(best) }
+    if problem.ends && is_narrow(problem, run, run.now.beta, centre) {
+        return Err(RestartCause::TrustRegion);
+    }
+    Ok(best)
 }
 
 /// Why a run whose members have these outputs has no more to give, if so.
-pub(super) fn why_over(problem: Problem<'_>, outputs: &Outputs) -> Option<RestartCause> {
+pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
+    if !problem.ends {
+        return None;
+    }
     if switches.tolerance.is_some_and(|t| range <= t) {
         return Some(RestartCause::Tolerance);
     }
-    if range <= switches.precision * outputs.largest() {
+    // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs.
+    if range <= (switches.precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
         return Some(RestartCause::OutputRange);
     }
     let observations = problem.observations;
@@ -136,9 +144,12 @@ pub(super) fn why_over(problem: Problem<'_>, outputs: &Outputs) -> Option<Restar
     switches.give_up.is_some_and(|most| switches.restarts && behind > most * range).then_some(RestartCause::Hopeless)
 }
 
-/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding.
+/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes: a step along that axis
+/// changes no coordinate, and nothing is left to be learned there.
 pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
-    (0..centre.len()).all(|j| run.now.frame.reach(j) * beta <= problem.domain.resolution(j, centre[j]))
+    let (d, frame) = (centre.len(), &run.now.frame);
+    let step = |i: usize, j: usize| beta * frame.scale()[i] * frame.rotation()[(j, i)].abs();
+    (0..d).any(|i| (0..d).all(|j| step(i, j) <= problem.domain.resolution(j, centre[j])))
 }
 
 impl LocalRun {
@@ -201,8 +212,8 @@ pub(super) fn fit_and_rescale(
             return Err(RestartCause::Factorisation);
         }
     };
-    let (gp, step) =
-        work.length_scales.improve(gp, &work.y, switches.prior_sigma, switches.newton_steps, &mut work.trial); // line 9
+    let how = (switches.newton_steps, problem.settings.curvature);
+    let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, how, &mut work.trial); // line 9
     let mut ell = std::mem::take(&mut work.ell);
     ell.clone_from(&work.length_scales.ell);
     run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&ell); // line 10 (eq:input_resc)

@@ -6,7 +6,7 @@ use super::run::LocalRun;
 use super::{Optimizer, Pending, config::Settings, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
-use crate::observations::Observations;
+use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
 /// What a step reads and never changes.
@@ -17,6 +17,8 @@ pub(super) struct Problem<'a> {
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
+    /// Whether a run that has converged is over: not for a look at its model.
+    pub(super) ends: bool,
 }
 
 /// The next point, and where it comes from.
@@ -43,10 +45,13 @@ impl Choice {
 impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
-        let Self { domain, settings, observations, pending, seen, run, model, work, rng, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen };
+        let Self { domain, settings, observations, pending, seen, run, model, work, rng, next_id, .. } = self;
+        let problem = Problem { domain, settings, observations, pending, seen, ends: true };
         let mut current = match model.take() {
-            Some(current) if run.fresh == 0 => current,
+            Some(current) if run.fresh == 0 => match model::why_over(problem, run, &current.outputs) {
+                None => current,
+                Some(cause) => return Err(cause), // what was revised or set since the step ends the run
+            },
             outdated => {
                 work.reclaim(outdated);
                 let mut new = update_model(problem, run, work)?; // lines 6–11
@@ -56,7 +61,7 @@ impl Optimizer {
         };
         let shortcut = current.shortcut.take();
         let current = model.insert(current);
-        if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, s)) {
+        if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, TrialId(*next_id))) {
             return Ok(choice);
         }
         current.imagine_pending(problem, run);
@@ -73,6 +78,7 @@ pub(super) fn update_model(
 ) -> Result<Model, RestartCause> {
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, work); // line 6: T_minmax
+    run.now.spread = run.now.spread.max(outputs.spread());
     let best = model::best_member(problem, run, &outputs)?; // line 5: converged?
     model::adapt_trust_region(problem, run, best, news);
     model::centre(problem, run, run.now.members[best]); // line 7: T_cen

@@ -13,8 +13,8 @@ pub enum RestartCause {
     /// The outputs of the kept observations differ by no more than the tolerance.
     #[strum(to_string = "outputs within the tolerance")]
     Tolerance,
-    /// They differ by no more than rounding.
-    #[strum(to_string = "outputs equal up to rounding")]
+    /// They differ by no more than a tiny part of the run's spread, or by rounding.
+    #[strum(to_string = "outputs equal up to the precision")]
     OutputRange,
     /// The trust region is no wider than rounding.
     #[strum(to_string = "trust region as small as rounding")]
@@ -101,7 +101,7 @@ pub struct StepReport {
     pub acquisition: f64,
     /// Value the model predicts there, in user units.
     pub predicted: f64,
-    /// Candidates clipped to the bounds because rejection did not find enough inside (or clipping is the rule).
+    /// Candidates clipped to the bounds because rejection did not find enough inside.
     pub clipped: usize,
     /// The restart that this step began with, if any.
     pub restart: Option<RestartCause>,

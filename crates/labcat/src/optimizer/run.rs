@@ -1,6 +1,7 @@
 //! One local run: its design, its cache of observations, its frame. The serialisable part of the algorithm's state.
 
 use super::config::Settings;
+use super::shortcut::Promise;
 use crate::design;
 use crate::frame::Frame;
 use crate::gp::Buffers;
@@ -19,10 +20,14 @@ pub(super) struct LocalRun {
     pub(super) failed: Vec<usize>,
     /// Observations of this run told since the newest step (or changed since).
     pub(super) fresh: usize,
+    /// The newest shortcut that was followed.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) promise: Option<Promise>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
-    /// What the newest step began with: the step can be done again from here, bit for bit.
+    /// What the newest step began with: the step can be done again from here, bit for bit. (May be null, not missing.)
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) before: Option<Before>,
 }
 
@@ -36,6 +41,9 @@ pub(super) struct Progress {
     pub(super) frame: Frame,
     /// β: half the side of the trust region.
     pub(super) beta: f64,
+    /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) spread: f64,
 }
 
 impl Progress {
@@ -43,7 +51,7 @@ impl Progress {
     fn copy_from(&mut self, other: &Self) {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
-        self.beta = other.beta;
+        (self.beta, self.spread) = (other.beta, other.spread);
     }
 }
 
@@ -66,8 +74,8 @@ impl LocalRun {
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta };
-        Self { number, design, failed: Vec::new(), fresh: 0, now, before: None }
+        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0 };
+        Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
     }
 
     /// Whether a model-based step was made.

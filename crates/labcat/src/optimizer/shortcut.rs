@@ -6,15 +6,43 @@ use super::report::Origin;
 use super::run::LocalRun;
 use crate::frame::Outputs;
 use crate::gp::Gp;
+use crate::observations::TrialId;
 use crate::quadratic::Terms;
+
+/// A shortcut that gained less than this part of what it promised is not followed again at once.
+const KEPT: f64 = 0.5;
+
+/// What a shortcut promised when it was followed.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Promise {
+    /// The evaluation that will show.
+    id: TrialId,
+    /// The best value then, and the value promised.
+    from: f64,
+    to: f64,
+}
+
+impl Promise {
+    /// Whether it was broken, and fewer observations have come in since than there are coefficients in a linear fit.
+    fn is_fresh_and_broken(self, problem: Problem<'_>, run: &LocalRun) -> bool {
+        let observations = problem.observations;
+        let (Some(shown), Some(&newest)) = (observations.position(self.id), run.now.members.last()) else {
+            return false;
+        };
+        let gained = observations.value(shown).map_or(0.0, |value| self.from - value);
+        gained < KEPT * (self.from - self.to) && newest.saturating_sub(shown) <= problem.domain.dim()
+    }
+}
 
 /// Where a fit has its minimum.
 #[derive(Clone, Debug)]
 pub(super) struct Shortcut {
     /// In the box.
     u: Vec<f64>,
-    /// The value that the fit promises, smaller is better.
-    value: f64,
+    /// The best value so far and the value that the fit promises, smaller is better.
+    from: f64,
+    to: f64,
 }
 
 /// Finds out whether a linear or quadratic fit of the other members would have forecast the newest one far better than the model,
@@ -27,7 +55,8 @@ pub(super) fn find(
     work: &mut Workspace,
 ) -> Option<Shortcut> {
     let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
-    let (newest, above) = gp.surprise().filter(|_| switches.quadratic)?;
+    let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
+    let (newest, above) = gp.surprise().filter(|_| switches.quadratic && !broken)?;
     let (n, range) = (gp.len(), outputs.range());
     let allowed = switches.quadratic_margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let y = &mut work.linear;
@@ -44,7 +73,8 @@ pub(super) fn find(
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
                 let lowest = fit.minimise(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
                 if error < switches.quadratic_margin * -lowest {
-                    return Some(Shortcut { u: fit.minimiser.clone(), value: outputs.minimum() + lowest * range });
+                    let (u, from) = (fit.minimiser.clone(), outputs.minimum());
+                    return Some(Shortcut { u, from, to: from + lowest * range });
                 }
             }
         }
@@ -52,13 +82,14 @@ pub(super) fn find(
     None
 }
 
-/// Goes to the minimum of the fit: once, and not while others are on their way.
-pub(super) fn follow(problem: Problem<'_>, shortcut: Shortcut) -> Option<Choice> {
+/// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.
+pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
     let mut x = vec![0.0; shortcut.u.len()];
     problem.domain.to_user(&shortcut.u, &mut x);
     if !problem.pending.is_empty() || problem.seen.contains(&x) {
         return None;
     }
-    let predicted = problem.settings.switches.direction.orient(shortcut.value);
+    run.promise = Some(Promise { id: next, from: shortcut.from, to: shortcut.to });
+    let predicted = problem.settings.switches.direction.orient(shortcut.to);
     Some(Choice { predicted, ..Choice::given(x, Origin::Quadratic) })
 }

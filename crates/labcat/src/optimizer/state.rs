@@ -38,8 +38,9 @@ pub enum StateError {
 /// Brings a state of an earlier version up to date.
 fn migrate(state: &mut Value, version: u64) {
     if version < 2 {
-        // `noise` became `nugget`, `explore` four switches, and `precision` is measured by another yardstick.
+        // `noise` became `nugget`, `explore` four switches, `precision` is measured by another yardstick, and nothing is clipped.
         if let Some(config) = state.get_mut("config").and_then(Value::as_object_mut) {
+            config.remove("clip");
             if let Some(nugget) = config.remove("noise") {
                 config.insert("nugget".into(), nugget);
             }
@@ -72,6 +73,7 @@ struct Saved<'a> {
     queue: &'a VecDeque<Vec<f64>>,
     next_id: u64,
     run: &'a LocalRun,
+    best_run: &'a Option<LocalRun>,
     restarts: &'a [Restart],
     converged: bool,
 }
@@ -93,6 +95,8 @@ struct Loaded {
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
     run: LocalRun,
+    #[serde(default)]
+    best_run: Option<LocalRun>,
     restarts: Vec<Restart>,
     converged: bool,
 }
@@ -122,6 +126,7 @@ impl Optimizer {
             queue: &self.queue,
             next_id: self.next_id,
             run: &self.run,
+            best_run: &self.best_run,
             restarts: &self.restarts,
             converged: self.converged,
         };
@@ -182,9 +187,11 @@ impl Loaded {
         if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
             return Err(wrong(&"the number of local runs does not follow from the restarts"));
         }
-        self.run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
+        for run in [Some(&self.run), self.best_run.as_ref()].into_iter().flatten() {
+            run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
+        }
         Ok(Optimizer {
-            work: Workspace::new(settings.region.keep, settings.search.candidates, d),
+            work: Workspace::new(&settings, d),
             observations: Observations::restore(settings.switches.direction, &domain, self.evaluations),
             seen,
             domain,
@@ -195,6 +202,7 @@ impl Loaded {
             queue: self.queue,
             next_id: self.next_id,
             run: self.run,
+            best_run: self.best_run,
             restarts: self.restarts,
             converged: self.converged,
             model: None,

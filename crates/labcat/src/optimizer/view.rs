@@ -1,10 +1,23 @@
 //! What the local model knows, in user units.
 
 use super::Optimizer;
+use super::model::{Model, Workspace};
+use super::propose::{Problem, update_model};
+use super::run::LocalRun;
 use crate::domain::PointError;
 use crate::frame::normalise;
+use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
+use crate::length_scale::LengthScales;
 use crate::linalg::Matrix;
+use std::cmp::Ordering;
+
+/// The model behind [`Optimizer::relevance`]: observations per dimension and in all, its nugget, the prior on ln ℓ, Newton steps.
+const RELEVANCE_POINTS: usize = 20;
+const MOST_RELEVANCE_POINTS: usize = 400;
+const RELEVANCE_NUGGET: f64 = 1e-4;
+const RELEVANCE_SIGMA: f64 = 3.0;
+const RELEVANCE_STEPS: usize = 30;
 
 /// What the local model expects at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +38,8 @@ pub struct Region {
 }
 
 impl Optimizer {
-    /// What the local model expects at a point; `None` until there is a model.
+    /// What the local model around the best point expects at a point; `None` until there is a model. It is the model of the newest
+    /// step or, if something was told since, of the next one; after a restart, of the run that found the best point.
     pub fn predict(&self, x: &[f64]) -> Result<Option<Prediction>, PointError> {
         Ok(self.predict_many(&[x])?.and_then(|p| p.first().copied()))
     }
@@ -35,18 +49,8 @@ impl Optimizer {
         for x in points {
             self.domain.check(x)?;
         }
-        let (run, d) = (&self.run, self.domain.dim());
-        let mut y: Vec<f64> = run.now.members.iter().filter_map(|&p| self.observations.value(p)).collect();
-        if !run.started() || y.is_empty() {
-            return Ok(None);
-        }
-        let outputs = normalise(&mut y, self.settings.switches.warp, &mut Vec::new());
-        let mut buffers = Buffers::default();
-        run.fill_inputs(&self.observations, &mut buffers, &mut Vec::new());
-        let prior =
-            Prior::of(&y, self.settings.switches.kernel, self.settings.switches.signal, self.settings.switches.nugget);
-        let Ok(gp) = Gp::fit_with_jitter(prior, &y, buffers) else { return Ok(None) };
-
+        let Some((run, model)) = self.model_around_best() else { return Ok(None) };
+        let d = self.domain.dim();
         let mut local = Matrix::zeros(points.len(), d);
         let mut x_local = vec![0.0; d];
         for (row, x) in points.iter().enumerate() {
@@ -56,18 +60,65 @@ impl Optimizer {
             }
         }
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
-        gp.predict(&local, &mut k_star, &mut mean, &mut std);
+        model.fit.gp.predict(&local, &mut k_star, &mut mean, &mut std);
         let in_user_units = |(&m, &s): (&f64, &f64)| Prediction {
-            mean: self.settings.switches.direction.orient(outputs.to_user(m)),
-            std: s * outputs.slope(m),
+            mean: self.config().direction.orient(model.outputs.to_user(m)),
+            std: s * model.outputs.slope(m),
         };
         Ok(Some(mean.iter().zip(&std).map(in_user_units).collect()))
     }
 
-    /// How much each parameter matters near the best point: its share of the squared inverse length-scales; `None` until
-    /// there is a model.
+    /// How much each parameter matters in the run that found the best point: its share of the squared inverse length-scales, in units
+    /// of its range, of a model along the parameters' own axes over all of that run; `None` until there are enough evaluations.
     pub fn relevance(&self) -> Option<Vec<f64>> {
-        self.run.started().then(|| self.run.now.frame.relevance())
+        let (d, observations) = (self.domain.dim(), &self.observations);
+        let run = observations.all()[observations.best()?].run;
+        let of_run = |&p: &usize| observations.all()[p].run == run && observations.value(p).is_some();
+        let mut positions: Vec<usize> = (0..observations.len()).filter(of_run).collect();
+        if positions.len() < d + 2 {
+            return None;
+        }
+        // The newest lie where the run converged and say little of what it crossed: every k-th in the order of values stays.
+        positions
+            .sort_by(|a, b| observations.value(*a).partial_cmp(&observations.value(*b)).unwrap_or(Ordering::Equal));
+        let every = positions.len().div_ceil((RELEVANCE_POINTS * d).min(MOST_RELEVANCE_POINTS));
+        let positions: Vec<usize> = positions.into_iter().step_by(every).collect();
+        let mut y: Vec<f64> = positions.iter().filter_map(|&p| observations.value(p)).collect();
+        normalise(&mut y, true, &mut Vec::new());
+
+        // Each axis in units of its own spread.
+        let n = positions.len() as f64;
+        let moment = |j: usize, about: f64| {
+            positions.iter().map(|&p| (observations.unit(p)[j] - about).powi(2)).sum::<f64>() / n
+        };
+        let mean = |j: usize| positions.iter().map(|&p| observations.unit(p)[j]).sum::<f64>() / n;
+        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt().max(f64::MIN_POSITIVE)).collect();
+        let mut buffers = Buffers::default();
+        let x = buffers.inputs(positions.len(), d);
+        for (row, &p) in positions.iter().enumerate() {
+            for (j, u) in observations.unit(p).iter().enumerate() {
+                x[(row, j)] = u / spread[j];
+            }
+        }
+        let prior = Prior::of(&y, self.config().kernel, 1.0, RELEVANCE_NUGGET);
+        let gp = Gp::fit_with_jitter(prior, &y, buffers).ok()?;
+        let mut scales = LengthScales::default();
+        let how = (RELEVANCE_STEPS, Curvature::AverageInformation);
+        scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
+        let weights: Vec<f64> = scales.ell.iter().zip(&spread).map(|(l, s)| (l * s).powi(-2)).collect();
+        let total: f64 = weights.iter().sum();
+        Some(weights.into_iter().map(|w| w / total).collect())
+    }
+
+    /// The run that found the best point (or, before it has a model, the newest one), and its model.
+    fn model_around_best(&self) -> Option<(LocalRun, Model)> {
+        let of_best = self.observations.best().map(|p| self.observations.all()[p].run);
+        let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(|run| run.started());
+        let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
+        let Self { domain, settings, observations, pending, seen, .. } = self;
+        let problem = Problem { domain, settings, observations, pending, seen, ends: false };
+        let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;
+        Some((run, model))
     }
 
     /// The trust region; `None` until there is a model.

@@ -49,18 +49,16 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
         let bowl = |_: &[f64], x: &[f64]| (0..D).map(|i| (1.0 + i as f64) * (x[i] - target[i]).powi(2)).sum::<f64>();
         for terms in [Terms::Squares, Terms::All] {
             let n = terms.count(D) + 3;
-            let (points, x, y) = observe(&mut rng, &frame, n, bowl);
+            let (mut points, x, y) = observe(&mut rng, &frame, n, bowl);
             let mut quadratic = Quadratic::default();
             assert!(quadratic.fit(terms, &x, &y, n - 1, 0.5));
             assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
-            let spanned = |j: usize| points.iter().any(|u| u[j] < bottom[j]) && points.iter().any(|u| u[j] > bottom[j]);
+            points.extend([vec![-0.5; D], vec![0.5; D]]); // so that what was seen is all around the bottom
             let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
-            if (0..D).all(spanned) {
-                for (found, wanted) in quadratic.minimiser.iter().zip(&bottom) {
-                    assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
-                }
-                assert!(lowest <= 1e-9, "no observation is lower");
+            for (found, wanted) in quadratic.minimiser.iter().zip(&bottom) {
+                assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
             }
+            assert!(lowest <= 1e-9, "no observation is lower");
         }
     }
 }
@@ -120,4 +118,84 @@ fn a_hill_sends_to_the_border_and_dependent_points_are_refused() {
     }
     assert!(!quadratic.fit(Terms::Linear, &x, &y, n, 0.5));
     assert!(!quadratic.fit(Terms::Linear, &x, &vec![0.0; n], n, 0.0), "all equal");
+}
+
+/// The solution of a small system by elimination with pivoting.
+fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        for i in k + 1..n {
+            let factor = a[i][k] / a[k][k];
+            for j in k..n {
+                a[i][j] -= factor * a[k][j];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
+        b[k] = (b[k] - known) / a[k][k];
+    }
+    b
+}
+
+/// ½ (u − b)ᵀ H (u − b).
+fn value(h: &[Vec<f64>], b: &[f64], u: &[f64]) -> f64 {
+    let product = |i: usize| (0..D).map(|j| h[i][j] * (u[j] - b[j])).sum::<f64>();
+    0.5 * (0..D).map(|i| (u[i] - b[i]) * product(i)).sum::<f64>()
+}
+
+/// The least value over a box, by trying every set of coordinates at every end.
+fn least(h: &[Vec<f64>], b: &[f64], low: &[f64], high: &[f64]) -> f64 {
+    let mut best = f64::INFINITY;
+    for set in 0..3_usize.pow(D as u32) {
+        let place = |j: usize| (set / 3_usize.pow(j as u32)) % 3;
+        let mut u: Vec<f64> = (0..D).map(|j| if place(j) == 1 { low[j] } else { high[j] }).collect();
+        let free: Vec<usize> = (0..D).filter(|&j| place(j) == 0).collect();
+        let held = |i: usize| (0..D).filter(|j| !free.contains(j)).map(|j| h[i][j] * (u[j] - b[j])).sum::<f64>();
+        let matrix = free.iter().map(|&i| free.iter().map(|&j| h[i][j]).collect()).collect();
+        let moved = solve(matrix, free.iter().map(|&i| -held(i)).collect());
+        for (j, moved) in free.iter().zip(moved) {
+            u[*j] = b[*j] + moved;
+        }
+        if (0..D).all(|j| (low[j]..=high[j]).contains(&u[j])) {
+            best = best.min(value(h, b, &u));
+        }
+    }
+    best
+}
+
+/// Turned against frame and box, a million times steeper along one axis than along another, its bottom inside what was seen or not.
+#[test]
+fn a_steep_bowl_is_followed_to_its_minimum_within_what_was_seen() {
+    let mut rng = Rng::new(5);
+    let (mut inside, mut at_the_border) = (0, 0);
+    for _ in 0..100 {
+        let (frame, turn) = (frame(&mut rng), frame(&mut rng));
+        let r = turn.rotation();
+        let steepness = |k: usize| 1e6_f64.powf(k as f64 / (D - 1) as f64);
+        let entry = |i: usize, j: usize| (0..D).map(|k| r[(i, k)] * steepness(k) * r[(j, k)]).sum::<f64>();
+        let h: Vec<Vec<f64>> = (0..D).map(|i| (0..D).map(|j| entry(i, j)).collect()).collect();
+        let bottom: Vec<f64> = (0..D).map(|_| rng.between(-1.3, 1.3)).collect();
+        let n = 2 * Terms::All.count(D);
+        let (points, x, y) = observe(&mut rng, &frame, n, |u, _| value(&h, &bottom, u));
+        let mut quadratic = Quadratic::default();
+        assert!(quadratic.fit(Terms::All, &x, &y, n, 0.5));
+        quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+        let end = |j: usize, sign: f64| sign * points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min);
+        let low: Vec<f64> = (0..D).map(|j| end(j, 1.0)).collect();
+        let high: Vec<f64> = (0..D).map(|j| end(j, -1.0)).collect();
+        for (j, u) in quadratic.minimiser.iter().enumerate() {
+            assert!((low[j]..=high[j]).contains(u), "coordinate {j}: {u} is outside of what was seen");
+        }
+        let (found, wanted) = (value(&h, &bottom, &quadratic.minimiser), least(&h, &bottom, &low, &high));
+        let range = y.iter().copied().fold(0.0, f64::max);
+        assert!(found - wanted <= 1e-12 * range, "{found:e} found, {wanted:e} possible, of a range of {range:e}");
+        let is_inside = (0..D).all(|j| (low[j]..=high[j]).contains(&bottom[j]));
+        (inside, at_the_border) = (inside + usize::from(is_inside), at_the_border + usize::from(!is_inside));
+    }
+    assert!(inside >= 5 && at_the_border >= 50, "{inside} inside, {at_the_border} not");
 }

@@ -112,7 +112,7 @@ fn bounds_rescaled_and_shifted_give_the_same_stream_up_to_rounding() {
 fn with_a_larger_nugget_rounding_stays_rounding_for_longer() {
     let config = |seed| -> Config {
         let mut config = seeded(Preset::Paper, seed);
-        config.noise = 1e-2;
+        config.nugget = 1e-2;
         config
     };
     for seed in 0..10 {

@@ -2,8 +2,8 @@
 
 use crate::support::{optimizer, seeded};
 use labcat::{
-    AskError, Config, ConfigError, Direction, Domain, DomainError, Error, Parameter, PointError, Preset, SWITCHES,
-    Scale, StopReason, TellError, TrialId, minimize,
+    AcquisitionKind, AskError, Config, ConfigError, Direction, Domain, DomainError, Error, KernelKind, Parameter,
+    PointError, Preset, SWITCHES, Scale, StopReason, TellError, TrialId, minimize,
 };
 
 /// Asserts that a message contains each of these.
@@ -95,95 +95,18 @@ fn a_point_must_lie_inside_the_bounds() {
 fn an_unknown_switch_is_named_beside_the_known_ones() {
     let error = Config::new(Preset::Paper).set("bata", "1").unwrap_err();
     assert_eq!(error, ConfigError::UnknownSwitch { name: "bata".into() });
-    says(&error, &["bata", "beta", "cache_factor", "tolerance"]);
+    says(&error, &["bata", "did you mean \"beta\"?"]);
+    let far_off = Config::new(Preset::Paper).set("wombat", "1").unwrap_err();
+    let known: Vec<&str> = SWITCHES.iter().map(|s| s.name).collect();
+    says(&far_off, &known);
 }
 
 #[test]
-fn unreadable_values_are_named_with_what_is_allowed() {
-    for switch in SWITCHES {
-        for text in ["", "many", "1e", "0x10", "--"] {
-            let error = Config::new(Preset::Default).set(switch.name, text).unwrap_err();
-            let expected = ConfigError::Unreadable { switch: switch.name, value: text.into(), allowed: switch.allowed };
-            assert_eq!(error, expected);
-            says(&error, &[switch.name, &format!("{text:?}"), switch.allowed]);
-        }
-    }
-    says(&"both".parse::<Direction>().unwrap_err(), &["direction", "both", "minimize or maximize"]);
+fn names_that_are_not_known_are_answered_with_those_that_are() {
     says(&"papers".parse::<Preset>().unwrap_err(), &["preset", "papers", "paper or default"]);
-}
-
-#[test]
-fn values_out_of_range_are_named_with_what_is_allowed() {
-    let cases = [
-        ("beta", "0"),
-        ("beta", "-0.5"),
-        ("beta", "NaN"),
-        ("beta", "inf"),
-        ("cache_factor", "0.5"),
-        ("cache_factor", "NaN"),
-        ("cache_factor", "1e9"),
-        ("prior_sigma", "0"),
-        ("prior_sigma", "-1"),
-        ("prior_sigma", "inf"),
-        ("newton_steps", "1001"),
-        ("initial_points", "0"),
-        ("initial_points", "1"),
-        ("initial_points", "1000001"),
-        ("candidates", "0"),
-        ("candidates", "1000001"),
-        ("budget", "0"),
-        ("target", "NaN"),
-        ("target", "inf"),
-        ("tolerance", "-1"),
-        ("tolerance", "NaN"),
-        ("tolerance", "inf"),
-        ("noise", "-1e-9"),
-        ("noise", "2"),
-        ("noise", "NaN"),
-        ("signal", "0"),
-        ("signal", "-1"),
-        ("signal", "inf"),
-        ("refine", "10001"),
-    ];
-    for (name, value) in cases {
-        let mut config = Config::new(Preset::Default);
-        config.set(name, value).unwrap();
-        let error = labcat::Optimizer::new(Domain::new(&[(0.0, 1.0)]).unwrap(), config).unwrap_err();
-        let allowed = SWITCHES.iter().find(|s| s.name == name).unwrap().allowed;
-        assert!(
-            matches!(&error, Error::Config(ConfigError::OutOfRange { switch, .. }) if *switch == name),
-            "{name} = {value}: {error}"
-        );
-        let shown: f64 = value.parse().unwrap();
-        says(&error, &[name, &shown.to_string(), allowed]);
-    }
-}
-
-#[test]
-fn every_switch_can_be_set_by_its_name() {
-    for switch in SWITCHES {
-        let value = match switch.name {
-            "direction" => "maximize",
-            "kernel" => "matern52",
-            "acquisition" => "lower_confidence_bound",
-            name if switch.allowed == "true or false" => {
-                let mut on = Config::new(Preset::Paper);
-                on.set(name, "true").unwrap();
-                let mut off = Config::new(Preset::Paper);
-                off.set(name, "false").unwrap();
-                assert_ne!(on, off, "{name} changes nothing");
-                continue;
-            }
-            _ => "3",
-        };
-        let mut config = Config::new(Preset::Paper);
-        config.set(switch.name, value).unwrap();
-        assert_ne!(config, Config::new(Preset::Paper), "{} changes nothing", switch.name);
-        if switch.allowed.contains("none") {
-            config.set(switch.name, "none").unwrap();
-            config.set(switch.name, "None").unwrap();
-        }
-    }
+    says(&"both".parse::<Direction>().unwrap_err(), &["both", "minimize or maximize"]);
+    says(&"cubic".parse::<KernelKind>().unwrap_err(), &["cubic", "squared_exponential or matern52"]);
+    says(&"luck".parse::<AcquisitionKind>().unwrap_err(), &["luck", "expected_improvement", "lower_confidence_bound"]);
 }
 
 #[test]
@@ -262,7 +185,7 @@ fn the_umbrella_passes_every_message_on() {
     let mut nonsense = Config::new(Preset::Paper);
     nonsense.beta = Some(-1.0);
     let error = minimize(|_| 0.0, Domain::new(&[(0.0, 1.0)]).unwrap(), nonsense).unwrap_err();
-    says(&error, &["beta = -1", "positive"]);
+    says(&error, &["beta = -1", "above 0"]);
 }
 
 #[cfg(feature = "serde")]
@@ -275,9 +198,9 @@ fn a_state_that_cannot_be_read_says_why() {
     assert!(matches!(Optimizer::from_json("[1, 2]"), Err(StateError::Malformed(_))));
 
     let json = optimizer(&[(0.0, 1.0)], seeded(Preset::Paper, 0)).to_json();
-    let version = Optimizer::from_json(&json.replacen("\"version\":1", "\"version\":99", 1)).unwrap_err();
+    let version = Optimizer::from_json(&json.replacen("\"version\":2", "\"version\":99", 1)).unwrap_err();
     assert_eq!(version, StateError::Version { found: 99 });
-    says(&version, &["version 99", "version 1"]);
+    says(&version, &["version 99", "versions 1 to"]);
 
     let inconsistent = Optimizer::from_json(&json.replacen("\"low\":0.0", "\"low\":5.0", 1)).unwrap_err();
     assert!(matches!(inconsistent, StateError::Inconsistent(_)));

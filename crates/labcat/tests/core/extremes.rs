@@ -1,7 +1,7 @@
 //! Functions and domains at the edge of what doubles can hold.
 
 use crate::support::{Dice, PRESETS, all_distinct, best_value, evaluate, function, optimizer, seeded};
-use labcat::{Config, Domain, Optimizer, Parameter, Preset, Scale};
+use labcat::{Domain, Optimizer, Parameter, Preset, Scale};
 
 /// Runs `n` evaluations and checks that every suggestion is a new point of the domain.
 fn run(mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64, n: usize) -> Optimizer {
@@ -88,11 +88,18 @@ fn one_dimension() {
 #[test]
 fn forty_dimensions() {
     for preset in PRESETS {
-        let bowl = |x: &[f64]| x.iter().map(|x| (x - 0.6).powi(2)).sum::<f64>();
-        let optimizer = run(optimizer(&[(-1.0, 1.0); 40], seeded(preset, 1)), bowl, 180);
-        let value = |n: usize| optimizer.evaluations()[n].outcome.value().unwrap();
-        let early = (0..81).map(value).fold(f64::MAX, f64::min);
-        assert!(best_value(&optimizer) < 0.9 * early, "{preset}: {early} -> {}", best_value(&optimizer));
+        for seed in 0..4 {
+            let bowl = |x: &[f64]| x.iter().map(|x| (x - 0.6).powi(2)).sum::<f64>();
+            let optimizer = run(optimizer(&[(-1.0, 1.0); 40], seeded(preset, seed)), bowl, 180);
+            let value = |n: usize| optimizer.evaluations()[n].outcome.value().unwrap();
+            let early = (0..81).map(value).fold(f64::MAX, f64::min);
+            // The paper's model starts after 81 evaluations and has a hundred; a fit of squares needs as many and then knows.
+            let wanted = match preset {
+                Preset::Paper => 0.2 * early,
+                Preset::Default => 1e-20,
+            };
+            assert!(best_value(&optimizer) < wanted, "{preset}, seed {seed}: {early} -> {:e}", best_value(&optimizer));
+        }
     }
 }
 
@@ -188,39 +195,6 @@ fn logarithmic_parameters() {
         assert!(best_value(&optimizer) < 1e-4, "{preset}: {:e}", best_value(&optimizer));
         let region = optimizer.trust_region().unwrap();
         assert!(region.half_axes.iter().flatten().all(|v| v.is_finite()));
-    }
-}
-
-#[test]
-fn every_switch_at_its_ends() {
-    let f = function("branin");
-    let ends = [
-        ("beta", "1e-12"),
-        ("beta", "1e6"),
-        ("cache_factor", "1"),
-        ("cache_factor", "100"),
-        ("prior_sigma", "1e-9"),
-        ("prior_sigma", "1e9"),
-        ("newton_steps", "0"),
-        ("newton_steps", "100"),
-        ("initial_points", "2"),
-        ("initial_points", "100"),
-        ("candidates", "1"),
-        ("candidates", "2000"),
-        ("noise", "0"),
-        ("noise", "1"),
-        ("signal", "1e-6"),
-        ("signal", "1e6"),
-        ("refine", "1000"),
-        ("tolerance", "0"),
-        ("seed", "18446744073709551615"),
-    ];
-    for preset in PRESETS {
-        for (name, value) in ends {
-            let mut config = Config::new(preset);
-            config.set(name, value).unwrap();
-            run(optimizer(&f.bounds(2), config), |x| f.value(x), 50);
-        }
     }
 }
 

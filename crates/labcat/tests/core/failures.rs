@@ -1,7 +1,7 @@
 //! Failed evaluations and values that are not finite: they count, they are never poison, they are never suggested again.
 
 use crate::support::{Dice, PRESETS, all_distinct, best_value, function, optimizer, seeded};
-use labcat::{Origin, Outcome, Preset, StopReason, minimize};
+use labcat::{Origin, Preset, StopReason, minimize};
 
 #[test]
 fn a_run_in_which_everything_fails_ends_cleanly() {
@@ -23,7 +23,7 @@ fn a_run_in_which_everything_fails_ends_cleanly() {
             assert!(all_distinct(&points));
             assert_eq!(optimizer.stop_reason(), Some(StopReason::Budget));
             assert!(optimizer.best().is_none());
-            assert!(optimizer.evaluations().iter().all(|e| e.outcome == Outcome::Failed));
+            assert!(optimizer.evaluations().iter().all(|e| e.outcome.is_failed()));
             assert_eq!(optimizer.predict(&vec![0.0; d]).unwrap(), None);
         }
         let mut config = seeded(preset, 1);
@@ -59,7 +59,7 @@ fn best_values(
         }
         assert!(all_distinct(&points), "a failed point came again");
         assert_eq!(optimizer.n_evaluations(), n, "failures count");
-        assert_eq!(optimizer.evaluations().iter().filter(|e| e.outcome == Outcome::Failed).count(), failed);
+        assert_eq!(optimizer.evaluations().iter().filter(|e| e.outcome.is_failed()).count(), failed);
         best_value(&optimizer)
     };
     let mut all: Vec<f64> = (0..10).map(run).collect();

@@ -6,11 +6,16 @@ mod equivariance;
 mod errors;
 mod extremes;
 mod failures;
+#[cfg(feature = "serde")]
+mod fixtures;
 mod fuzz;
+mod quality;
+mod reports;
 mod shortcut;
 #[cfg(feature = "serde")]
 mod state;
 mod stopping;
 mod support;
+mod switches;
 mod targets;
 mod telling;

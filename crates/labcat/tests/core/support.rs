@@ -1,7 +1,7 @@
 //! What the other modules share.
 
 use labcat::functions::Function;
-use labcat::{Config, Domain, Optimizer, Preset};
+use labcat::{Config, Domain, Optimizer, Preset, StepReport};
 
 pub(crate) const PRESETS: [Preset; 2] = [Preset::Paper, Preset::Default];
 
@@ -47,6 +47,14 @@ pub(crate) fn all_distinct(points: &[Vec<f64>]) -> bool {
     let mut sorted = bits(points);
     sorted.sort_unstable();
     sorted.windows(2).all(|w| w[0] != w[1])
+}
+
+/// The vector from `from` to `to` in the frame of a step, in half-widths of its trust region. (Linear scales only.)
+pub(crate) fn in_half_widths(bounds: &[(f64, f64)], report: &StepReport, from: &[f64], to: &[f64]) -> Vec<f64> {
+    let d = bounds.len();
+    let moved: Vec<f64> = (0..d).map(|j| 2.0 * (to[j] - from[j]) / (bounds[j].1 - bounds[j].0)).collect();
+    let along = |i: usize| (0..d).map(|j| report.rotation[i * d + j] * moved[j]).sum::<f64>();
+    (0..d).map(|i| along(i) / report.half_widths[i]).collect()
 }
 
 /// A small generator for the tests' own choices (SplitMix64).

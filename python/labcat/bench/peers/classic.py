@@ -82,7 +82,13 @@ def cobyqa(objective: Objective, seed: int) -> None:
 SETTINGS = f"first step {STEP} of the box"
 
 PEERS = (
-    Peer("random", "random", random_search, settings="uniform in the box"),
+    Peer(
+        "random",
+        "random",
+        random_search,
+        settings="uniform in the box",
+        kinds=("box", "noisy", "mixed", "constrained"),
+    ),
     Peer("cma", "CMA-ES", cma_es, ("cma",), ("cma",), SETTINGS, takes_start=True),
     Peer("lq-cma", "lq-CMA-ES", lq_cma_es, ("cma",), ("cma",), SETTINGS, takes_start=True),
     Peer("newuoa", "NEWUOA", newuoa, ("nlopt",), ("nlopt",), SETTINGS + ", 2d+1 initial points", takes_start=True),

@@ -6,8 +6,9 @@ mod value;
 pub use table::{Config, SWITCHES, Switch};
 pub use value::{Kind, Range};
 
-use crate::acquisition::maximise::{Bounds, Search};
+use crate::acquisition::maximise::Search;
 use crate::frame::AxisOrder;
+use crate::gp::likelihood::Curvature;
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
 
@@ -45,11 +46,11 @@ impl Config {
         self.beta.unwrap_or((1.0 / d as f64).clamp(0.1, 1.0))
     }
 
-    /// Evaluations before the model starts: 2 d + 1 (`paper`) or d + 1 (`default`) unless given.
+    /// Evaluations before the model starts: 2 d + 1 (`paper`) or d + 1, at least four (`default`), unless given.
     pub fn initial_points_for(&self, d: usize) -> usize {
         self.initial_points.unwrap_or(match self.preset {
             Preset::Paper => 2 * d + 1,
-            Preset::Default => d + 1,
+            Preset::Default => (d + 1).max(4),
         })
     }
 
@@ -77,6 +78,7 @@ impl Config {
         Ok(Settings {
             initial_points: self.initial_points_for(d),
             rotation: self.rotation.then_some(order),
+            curvature: self.curvature.unwrap_or(if d <= 2 { Curvature::Exact } else { Curvature::AverageInformation }),
             region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             search: Search {
                 beta,
@@ -84,7 +86,6 @@ impl Config {
                 near: (self.near * candidates as f64).round() as usize,
                 nearest: self.nearest,
                 optimism: self.optimism,
-                bounds: if self.clip { Bounds::Clip } else { Bounds::Reject },
                 refinements: self.refine,
             },
             budget: self.budget.unwrap_or(usize::MAX),
@@ -107,6 +108,7 @@ pub(crate) struct Settings {
     pub(crate) initial_points: usize,
     /// `None`: the frame is never rotated.
     pub(crate) rotation: Option<AxisOrder>,
+    pub(crate) curvature: Curvature,
     pub(crate) region: TrustRegion,
     pub(crate) search: Search,
     pub(crate) budget: usize,

@@ -5,6 +5,7 @@ use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
 use super::{ConfigError, Preset};
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
+use crate::gp::likelihood::Curvature;
 use crate::observations::Direction;
 
 /// A switch: one row of the table.
@@ -123,12 +124,12 @@ switches! {
         budget: Option<usize> where from(1.0, INF), None, "stop after this many evaluations";
         target: Option<f64>, None, "stop once a value at least this good was told";
         tolerance: Option<f64> where from(0.0, INF), None, "end a local run when its outputs differ by no more than this";
-        precision: f64 where below(0.0, 1.0), 4.0 * f64::EPSILON => 1e-9,
-            "relative range of outputs at which a local run has converged";
+        precision: f64 where below(0.0, 1.0), 0.0 => 1e-10,
+            "end a local run when its outputs differ by no more than this part of its own spread (or by rounding)";
     }
     "Design" {
         initial_points: Option<usize> where from(2.0, 1e6), None,
-            "evaluations before the model starts (none: 2 d + 1 in paper, d + 1 in default)";
+            "evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)";
         centre_first: bool, false => true, "evaluate the middle of the box first";
     }
     "Frame" {
@@ -142,6 +143,8 @@ switches! {
         nugget: f64 where from(0.0, 1.0), 1e-6, "standard deviation of the nugget, on normalised outputs";
         prior_sigma: Option<f64> where POSITIVE, Some(0.1), "standard deviation of the prior on ln length-scale (none: uniform)";
         newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
+        curvature: Option<Curvature>, Some(Curvature::Exact) => None,
+            "second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)";
         catch_up: usize where from(1.0, 1000.0), 8, "most length-scale steps for results that were told together";
     }
     "Trust region" {
@@ -160,7 +163,6 @@ switches! {
         candidates: Option<usize> where from(1.0, 1e6), None, "samples of the acquisition function per suggestion (none: 10 d)";
         near: f64 where from(0.0, 1.0), 0.0 => 0.5, "share of the samples drawn near the best point, at every scale";
         nearest: f64 where above(0.0, 1.0), 1e-4, "with near: the smallest scale, as a part of the trust region";
-        clip: bool, false => true, "clip candidates to the bounds instead of rejecting them";
         refine: usize where from(0.0, 1e4), 0 => 20, "gradient steps on the acquisition function from the best candidate";
     }
     "Shortcut" {

@@ -182,4 +182,9 @@ macro_rules! choices {
     };
 }
 
-choices!(crate::observations::Direction, crate::gp::kernel::KernelKind, crate::acquisition::AcquisitionKind);
+choices!(
+    crate::observations::Direction,
+    crate::gp::kernel::KernelKind,
+    crate::gp::likelihood::Curvature,
+    crate::acquisition::AcquisitionKind
+);

@@ -1,31 +1,44 @@
 //! The four invariants, after rescaling and before discarding, over random problems of every scale; and what is kept.
 
 use super::*;
-use crate::domain::Domain;
+use crate::frame::{Frame, normalise};
+use crate::gp::{Buffers, Gp, Prior};
 use crate::optimizer::config::{Config, Preset};
+use crate::optimizer::model::Fit;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// The first half of a step, up to the point where the invariants hold.
-fn restore_invariants(optimizer: &mut Optimizer) -> Result<usize, RestartCause> {
-    let (news, passes) = optimizer.begin_step();
-    let best = optimizer.normalise_outputs()?;
-    optimizer.adapt_trust_region(best, news);
-    optimizer.centre(best);
+/// The first half of a step, up to the point where the invariants hold: the best member and the fit.
+fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Fit), RestartCause> {
+    let Optimizer { domain, settings, observations, pending, seen, run, work, .. } = optimizer;
+    let problem = Problem { domain, settings, observations, pending, seen, ends: true };
+    let (news, passes) = model::begin_step(problem, run, work);
+    let outputs = model::normalise_outputs(problem, run, work);
+    let best = model::best_member(problem, run, &outputs)?;
+    model::adapt_trust_region(problem, run, best, news);
+    model::centre(problem, run, run.now.members[best]);
+    let mut fit = Err(RestartCause::Factorisation);
     for _ in 0..passes {
-        optimizer.rotate();
-        optimizer.fit_and_rescale()?;
+        model::rotate(problem, run, work);
+        fit = Ok(model::fit_and_rescale(problem, run, work)?);
     }
-    Ok(best)
+    Ok((best, fit?))
+}
+
+/// y′ of the members.
+fn outputs(optimizer: &Optimizer) -> Vec<f64> {
+    let mut y: Vec<f64> = optimizer.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).collect();
+    normalise(&mut y, optimizer.settings.switches.warp, &mut Vec::new());
+    y
 }
 
 /// Places of the members in the box.
 fn members(optimizer: &Optimizer) -> Vec<Vec<f64>> {
-    optimizer.run.members.iter().map(|&p| optimizer.observations.unit(p).to_vec()).collect()
+    optimizer.run.now.members.iter().map(|&p| optimizer.observations.unit(p).to_vec()).collect()
 }
 
 /// log p(Y′ | X′) of the members in a frame, at length-scales ℓ in it, with the nugget that the model used.
-fn likelihood(optimizer: &Optimizer, frame: &crate::frame::Frame, ell: &[f64]) -> f64 {
+fn likelihood(optimizer: &Optimizer, prior: Prior, frame: &Frame, ell: &[f64]) -> f64 {
     let d = ell.len();
     let places = members(optimizer);
     let mut buffers = Buffers::default();
@@ -37,15 +50,14 @@ fn likelihood(optimizer: &Optimizer, frame: &crate::frame::Frame, ell: &[f64]) -
             inputs[(p, j)] = x[j] / ell[j];
         }
     }
-    let prior = *optimizer.work.gp.as_ref().unwrap().prior();
-    Gp::fit(prior, &optimizer.work.y, buffers).unwrap().log_likelihood()
+    Gp::fit(prior, &outputs(optimizer), buffers).unwrap().log_likelihood()
 }
 
 fn configuration(preset: Preset, seed: u64) -> Config {
     let mut config = Config::new(preset);
     config.seed = seed;
     // A nugget that keeps K well conditioned, so that the two ways to the same likelihood can be compared closely.
-    config.noise = 1e-3;
+    config.nugget = 1e-3;
     config
 }
 
@@ -69,38 +81,50 @@ proptest! {
             let t: Vec<f64> = x.iter().map(|x| x / width).collect();
             height * (0..d).map(|i| (i + 1) as f64 * (t[i] - 0.1).powi(2) + 0.3 * t[i] * t[(i + 1) % d]).sum::<f64>()
         };
-        // Real steps, so that the frame has a history, then one more whose middle is looked at.
+        // Real steps, so that the frame has a history, then one more whose middle is looked at; where a run is over just then, or a
+        // restart fills its design, the next one that has a middle.
         let design = optimizer.settings.initial_points.max(d + 2);
         for _ in 0..design + more {
             let suggestion = optimizer.ask().unwrap();
             optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
         }
-        if !optimizer.run.design.is_empty() || optimizer.run.members.len() < design.min(d + 2) {
-            return Ok(()); // a restart is filling its design just now
+        let mut middle = None;
+        for _ in 0..100 {
+            let ready = optimizer.run.design.is_empty() && optimizer.run.now.members.len() >= design.min(d + 2);
+            let mut trial = optimizer.clone();
+            if ready && let Ok(found) = restore_invariants(&mut trial) {
+                optimizer = trial;
+                middle = Some(found);
+                break;
+            }
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
         }
-        let Ok(best) = restore_invariants(&mut optimizer) else { return Ok(()) };
+        prop_assert!(middle.is_some(), "no step with a middle in a hundred");
+        let (best, fit) = middle.unwrap();
         let places = members(&optimizer);
-        let frame = optimizer.run.frame.clone();
-        let gp = optimizer.work.gp.as_ref().unwrap();
+        let frame = optimizer.run.now.frame.clone();
+        let gp = &fit.gp;
 
         // The best point is at the origin.
         for j in 0..d {
             prop_assert_eq!(gp.inputs()[(best, j)], 0.0);
         }
         prop_assert_eq!(frame.centre(), places[best].as_slice());
-        let told_best = optimizer.run.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).fold(f64::MAX, f64::min);
-        prop_assert_eq!(optimizer.observations.value(optimizer.run.members[best]).unwrap(), told_best);
+        let told_best = optimizer.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).fold(f64::MAX, f64::min);
+        prop_assert_eq!(optimizer.observations.value(optimizer.run.now.members[best]).unwrap(), told_best);
 
         // Unit length-scales: the model of the new frame is that of the old one at ℓ*.
-        let ell = optimizer.work.length_scales.ell.clone();
+        let ell = &fit.ell;
+        let at = |frame: &Frame, ell: &[f64]| likelihood(&optimizer, *gp.prior(), frame, ell);
         let before = frame.clone().rescaled(&ell.iter().map(|l| 1.0 / l).collect::<Vec<_>>());
-        let (new, old) = (likelihood(&optimizer, &frame, &vec![1.0; d]), likelihood(&optimizer, &before, &ell));
+        let (new, old) = (at(&frame, &vec![1.0; d]), at(&before, ell));
         let tolerance = 1e-6 * (1.0 + gp.log_likelihood().abs());
         prop_assert!((gp.log_likelihood() - new).abs() <= tolerance, "{} and {}", gp.log_likelihood(), new);
         prop_assert!((old - new).abs() <= tolerance, "{} and {}", old, new);
 
         // Outputs in [0, 1], both ends attained.
-        let y = &optimizer.work.y;
+        let y = &outputs(&optimizer);
         prop_assert!(y.iter().all(|y| (0.0..=1.0).contains(y)));
         prop_assert!(y.contains(&0.0) && y.contains(&1.0));
         prop_assert_eq!(y[best], 0.0);
@@ -132,18 +156,21 @@ proptest! {
         let keep = (factor * d as f64).ceil() as usize;
         let mut optimizer = Optimizer::new(Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), config).unwrap();
         let mut rng = crate::rng::Rng::new(seed);
+        let mut looked_at = 0;
         for _ in 0..60 {
             let suggestion = optimizer.ask().unwrap();
-            if optimizer.work.gp.is_some() && optimizer.run.fresh == 0 && optimizer.run.started() {
-                prop_assert!(optimizer.run.members.len() <= keep);
+            if optimizer.model.is_some() && optimizer.run.fresh == 0 && optimizer.run.started() {
+                prop_assert!(optimizer.run.now.members.len() <= keep);
                 let of_run = optimizer.observations.all().iter().filter(|e| e.run == optimizer.run.number);
                 let best = of_run.min_by(|a, b| a.outcome.value().unwrap().total_cmp(&b.outcome.value().unwrap())).unwrap();
                 let position = optimizer.observations.position(best.id).unwrap();
-                prop_assert!(optimizer.run.members.contains(&position), "the best was discarded");
-                prop_assert!(optimizer.run.members.windows(2).all(|w| w[0] < w[1]), "the oldest first");
+                prop_assert!(optimizer.run.now.members.contains(&position), "the best was discarded");
+                prop_assert!(optimizer.run.now.members.windows(2).all(|w| w[0] < w[1]), "the oldest first");
+                looked_at += 1;
             }
             optimizer.tell(suggestion.id, rng.unit()).unwrap();
         }
+        prop_assert!(looked_at >= 20, "only {} of 60 steps had a model", looked_at);
     }
 }
 
@@ -155,7 +182,7 @@ fn a_model_lost_is_made_again_to_the_bit() {
         for _ in 0..40 {
             let suggestion = optimizer.ask().unwrap();
             let mut forgetful = optimizer.clone();
-            forgetful.work.drop_model();
+            forgetful.drop_model();
             assert_eq!(optimizer.clone().ask().unwrap(), forgetful.ask().unwrap());
             let x = &suggestion.x;
             optimizer.tell(suggestion.id, (x[0] - 3.0).powi(2) + 10.0 * (x[1] - 2.0).powi(2)).unwrap();

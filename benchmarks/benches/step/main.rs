@@ -1,16 +1,20 @@
 //! What a step costs, as ratios:
 //! one `ask` + `tell` over the work it cannot avoid, and late steps over early ones on a function that stalls.
 //!
-//! `cargo bench -p labcat-benchmarks --bench step [-- --smoke]`; `--smoke` takes the two smallest sizes and few repetitions.
-#![allow(clippy::unwrap_used, missing_docs)]
+//! `cargo bench -p labcat-benchmarks --bench step [-- --smoke]`; `--smoke` takes the two smallest sizes and few repetitions, `--dim D` one size.
+//! `benchmarks/compare-steps REVISION` runs it in turns with that of another revision.
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
-use labcat::internals::Yardstick;
+mod yardstick;
+
+use labcat::internals::Kernels;
 use labcat::{Config, Domain, Optimizer, Preset};
 use std::hint::black_box;
 use std::time::Instant;
+use yardstick::Yardstick;
 
-/// Above this dimension a step needs no Hessian, and the yardstick no products.
-const LAST_WITH_PRODUCTS: usize = 32;
+/// Above this dimension an optimizer starts from points that are there already.
+const LAST_FROM_SCRATCH: usize = 32;
 
 /// A smooth valley with ripples.
 fn smooth(x: &[f64]) -> f64 {
@@ -34,13 +38,12 @@ fn settle(optimizer: &mut Optimizer, d: usize) -> usize {
 
 fn optimizer(preset: Preset, d: usize) -> Optimizer {
     let mut optimizer = Optimizer::new(Domain::new(&vec![(-5.0, 5.0); d]).unwrap(), Config::new(preset)).unwrap();
-    if d > LAST_WITH_PRODUCTS {
+    if d > LAST_FROM_SCRATCH {
         tell_in_bulk(&mut optimizer, d);
     }
     optimizer
 }
 
-/// Large problems start from points that are there already.
 fn tell_in_bulk(optimizer: &mut Optimizer, d: usize) {
     let mut state = 1_u64;
     for _ in 0..14 * d {
@@ -72,7 +75,6 @@ fn timed(mut f: impl FnMut()) -> f64 {
 fn step_ratio(preset: Preset, d: usize, rounds: usize, inner: usize) -> (f64, f64) {
     let mut optimizer = optimizer(preset, d);
     let mut yardstick = Yardstick::new(7 * d, d);
-    let products = if d <= LAST_WITH_PRODUCTS { d } else { 0 };
     let (mut ours, mut base) = (f64::INFINITY, f64::INFINITY);
     let mut done = 0;
     while done < rounds {
@@ -82,7 +84,7 @@ fn step_ratio(preset: Preset, d: usize, rounds: usize, inner: usize) -> (f64, f6
             continue; // a design is no step
         }
         ours = ours.min(round);
-        base = base.min(timed(|| (0..inner).for_each(|_| _ = black_box(yardstick.run(products)))));
+        base = base.min(timed(|| (0..inner).for_each(|_| _ = black_box(yardstick.run()))));
         done += 1;
     }
     (ours / base, ours / inner as f64 * 1e6)
@@ -113,30 +115,34 @@ fn stall_ratio(d: usize) -> f64 {
 
 /// Time to remove a row from a factor over the time to factor anew, the quickest of many.
 fn removal_ratio(n: usize) -> f64 {
-    let mut yardstick = Yardstick::new(n, 1);
+    let mut kernels = Kernels::new(n);
     let (mut factor, mut remove) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..200 {
-        factor = factor.min(timed(|| _ = black_box(yardstick.cholesky())));
-        remove = remove.min(timed(|| _ = black_box(yardstick.remove())));
+        factor = factor.min(timed(|| _ = black_box(kernels.cholesky())));
+        remove = remove.min(timed(|| _ = black_box(kernels.remove())));
     }
     remove / factor
 }
 
 fn main() {
-    let smoke = std::env::args().any(|a| a == "--smoke");
+    let arguments: Vec<String> = std::env::args().collect();
+    let smoke = arguments.iter().any(|a| a == "--smoke");
+    let only = arguments.windows(2).find(|w| w[0] == "--dim").map(|w| w[1].parse::<usize>().unwrap());
     let sizes: &[(usize, usize, usize)] = if smoke {
         &[(2, 300, 10), (5, 40, 4)]
     } else {
-        &[(2, 1000, 10), (5, 300, 4), (10, 100, 2), (20, 40, 1), (100, 6, 1)]
+        &[(2, 1000, 10), (5, 300, 4), (10, 100, 2), (20, 40, 1), (50, 10, 1), (100, 6, 1)]
     };
     println!("| d | n | step / unavoidable work, paper | default | µs per step, paper | default |");
     println!("|---|---|---|---|---|---|");
-    for &(d, rounds, inner) in sizes {
+    for &(d, rounds, inner) in sizes.iter().filter(|size| only.is_none_or(|d| size.0 == d)) {
         let (paper, paper_us) = step_ratio(Preset::Paper, d, rounds, inner);
         let (default, default_us) = step_ratio(Preset::Default, d, rounds, inner);
         println!("| {d} | {} | {paper:.2} | {default:.2} | {paper_us:.0} | {default_us:.0} |", 7 * d);
     }
-    let removals = [14, 35, 70, 140].map(|n| format!("n = {n}: {:.2}", removal_ratio(n)));
-    println!("\nremoving a row over factoring anew: {}", removals.join(", "));
-    println!("steps 1900–2000 over steps 400–500, stalled, d = 2: {:.2}", stall_ratio(2));
+    if only.is_none() {
+        let removals = [14, 35, 70, 140].map(|n| format!("n = {n}: {:.2}", removal_ratio(n)));
+        println!("\nremoving a row over factoring anew: {}", removals.join(", "));
+        println!("steps 1900–2000 over steps 400–500, stalled, d = 2: {:.2}", stall_ratio(2));
+    }
 }

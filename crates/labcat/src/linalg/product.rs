@@ -1,0 +1,172 @@
+//! Products and squared distances, in tiles that stay in registers: what all else is made of.
+
+use super::Matrix;
+use crate::wide::wide;
+use std::ops::Range;
+
+/// Columns of the result in one tile.
+pub(super) const PANEL: usize = 4;
+/// Terms that a tile takes before it goes back to memory; as many entries of B are gathered at a time.
+const DEPTH: usize = 64;
+/// Rows of A that stay in the second cache while all columns of the result take their terms.
+const ROWS: usize = 256;
+
+/// C −= A B; see [`fold`].
+#[inline(always)]
+pub(super) fn sub_product<const LANES: usize>(
+    c: (&mut [f64], usize),
+    a: (&[f64], usize),
+    shape: (usize, usize, usize),
+    rows: impl Fn(usize) -> Range<usize>,
+    b: impl Fn(usize, usize) -> f64,
+) {
+    fold::<LANES>(c, a, shape, rows, b, |sum, a, b| sum - b * a);
+}
+
+wide! {
+    /// out ← −A B for square symmetric matrices, both triangles stored.
+    pub(crate) fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
+        let n = a.rows;
+        out.fill(0.0);
+        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, |k, j| b.data[j * n + k]);
+    }
+}
+
+wide! {
+    /// out ← −A Aᵀ, both triangles.
+    pub(crate) fn neg_gram(a: &Matrix, out: &mut Matrix) {
+        let m = a.rows;
+        out.reshape(m, m);
+        out.data.fill(0.0);
+        let b = |k: usize, j: usize| a.data[k * m + j];
+        sub_product::<LANES>((&mut out.data, m), (&a.data, m), (m, a.cols, m), |j| j..m, b);
+        out.mirror_lower();
+    }
+}
+
+wide! {
+    /// out_pq = Σ_k (x_pk − y_qk)².
+    pub(crate) fn squared_distances(x: &Matrix, y: &Matrix, out: &mut Matrix) {
+        let m = x.rows;
+        squared_distances_in::<LANES>(x, y, |_| 0..m, out);
+    }
+}
+
+wide! {
+    /// out_pq = Σ_k (x_pk − x_qk)² for p < q; other entries are unspecified.
+    pub(crate) fn squared_distances_above(x: &Matrix, out: &mut Matrix) {
+        squared_distances_in::<LANES>(x, x, |q| 0..q + PANEL - 1, out);
+    }
+}
+
+/// Squared distances between rows of x and y; of four columns of the result from q on, the rows `rows(q)`.
+#[inline(always)]
+fn squared_distances_in<const LANES: usize>(
+    x: &Matrix,
+    y: &Matrix,
+    rows: impl Fn(usize) -> Range<usize>,
+    out: &mut Matrix,
+) {
+    let (m, n) = (x.rows, y.rows);
+    out.reshape(m, n);
+    out.data.fill(0.0);
+    let b = |k: usize, q: usize| y.data[k * n + q];
+    let square = |sum: f64, a: f64, b: f64| {
+        let difference = a - b;
+        sum + difference * difference
+    };
+    fold::<LANES>((&mut out.data, m), (&x.data, m), (m, x.cols, n), rows, b, square);
+}
+
+/// c_ij ← f(c_ij, a_ik, b_kj), one k after another, for column-major C (`ldc` its leading dimension) and A (m × k, `lda`), and B given entry by
+/// entry as `b(k, j)`. Of the four columns of C from j on only the rows `rows(j)` are touched.
+#[inline(always)]
+fn fold<const LANES: usize>(
+    (c, ldc): (&mut [f64], usize),
+    (a, lda): (&[f64], usize),
+    (m, k, n): (usize, usize, usize),
+    rows: impl Fn(usize) -> Range<usize>,
+    b: impl Fn(usize, usize) -> f64,
+    f: impl Fn(f64, f64, f64) -> f64 + Copy,
+) {
+    if m == 0 || k == 0 || n == 0 {
+        return;
+    }
+    let mut gathered = [[0.0; PANEL]; DEPTH];
+    for first in (0..k).step_by(DEPTH) {
+        let depth = DEPTH.min(k - first);
+        for top in (0..m).step_by(ROWS) {
+            for j in (0..n).step_by(PANEL) {
+                let rows = rows(j);
+                let rows = rows.start.max(top)..rows.end.min(top + ROWS).min(m);
+                if rows.is_empty() {
+                    continue;
+                }
+                let width = PANEL.min(n - j);
+                for (p, row) in gathered[..depth].iter_mut().enumerate() {
+                    for (q, v) in row[..width].iter_mut().enumerate() {
+                        *v = b(first + p, j + q);
+                    }
+                }
+                let (c, a, b) = (&mut c[j * ldc..], &a[first * lda..], &gathered[..depth]);
+                match width {
+                    PANEL => columns::<LANES, PANEL>((c, ldc), (a, lda), rows, b, f),
+                    3 => columns::<LANES, 3>((c, ldc), (a, lda), rows, b, f),
+                    2 => columns::<LANES, 2>((c, ldc), (a, lda), rows, b, f),
+                    _ => columns::<LANES, 1>((c, ldc), (a, lda), rows, b, f),
+                }
+            }
+        }
+    }
+}
+
+/// The first `N` columns of [`fold`] in the given rows.
+#[inline(always)]
+fn columns<const LANES: usize, const N: usize>(
+    (c, ldc): (&mut [f64], usize),
+    (a, lda): (&[f64], usize),
+    rows: Range<usize>,
+    b: &[[f64; PANEL]],
+    f: impl Fn(f64, f64, f64) -> f64 + Copy,
+) {
+    let Range { start: mut i, end } = rows;
+    if LANES > 2 {
+        while i + 8 <= end {
+            tile::<8, N>((&mut c[i..], ldc), (&a[i..], lda), b, f);
+            i += 8;
+        }
+    }
+    while i + 4 <= end {
+        tile::<4, N>((&mut c[i..], ldc), (&a[i..], lda), b, f);
+        i += 4;
+    }
+    while i < end {
+        tile::<1, N>((&mut c[i..], ldc), (&a[i..], lda), b, f);
+        i += 1;
+    }
+}
+
+/// The first `M` rows and `N` columns of [`fold`].
+#[inline(always)]
+fn tile<const M: usize, const N: usize>(
+    (c, ldc): (&mut [f64], usize),
+    (a, lda): (&[f64], usize),
+    b: &[[f64; PANEL]],
+    f: impl Fn(f64, f64, f64) -> f64 + Copy,
+) {
+    let mut sums = [[0.0; M]; N];
+    for q in 0..N {
+        sums[q].copy_from_slice(&c[q * ldc..][..M]);
+    }
+    for (p, w) in b.iter().enumerate() {
+        let x = &a[p * lda..][..M];
+        for q in 0..N {
+            for i in 0..M {
+                sums[q][i] = f(sums[q][i], x[i], w[q]);
+            }
+        }
+    }
+    for q in 0..N {
+        c[q * ldc..][..M].copy_from_slice(&sums[q]);
+    }
+}

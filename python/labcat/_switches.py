@@ -1,0 +1,108 @@
+"""The switches as typed keywords, ``**switches: Unpack[Switches]``; for type checkers only.
+
+Written by scripts/python-switches.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class Switches(TypedDict, total=False):
+    """Every one of `labcat.SWITCHES` that is no keyword of its own, as budget, target and tolerance."""
+
+    precision: float
+    """End a local run when its outputs differ by no more than this part of its own spread (or by rounding)."""
+
+    initial_points: int | None
+    """Evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)."""
+
+    centre_first: bool
+    """Evaluate the middle of the box first."""
+
+    rotation: bool
+    """Rotate the frame to the weighted principal components."""
+
+    match_axes: bool
+    """Keep new principal axes next to the old ones they resemble."""
+
+    warp: bool
+    """Warp heavy-tailed outputs logarithmically."""
+
+    kernel: Literal["squared_exponential", "matern52"]
+    """Covariance of the model."""
+
+    signal: float
+    """Signal standard deviation, in units of the outputs' own."""
+
+    nugget: float
+    """Standard deviation of the nugget, on normalised outputs."""
+
+    prior_sigma: float | None
+    """Standard deviation of the prior on ln length-scale (none: uniform)."""
+
+    newton_steps: int
+    """Length-scale steps per suggestion."""
+
+    curvature: Literal["exact", "average_information"] | None
+    """Second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)."""
+
+    catch_up: int
+    """Most length-scale steps for results that were told together."""
+
+    beta: float | None
+    """Half the side of the trust region, in length-scales (none: 1/d within [0.1, 1])."""
+
+    cache_factor: float
+    """Observations per dimension that the model keeps."""
+
+    adapt_beta: bool
+    """Widen the trust region after successes, narrow it after failures."""
+
+    beta_growth: float
+    """With adapt_beta: factor on beta after a success."""
+
+    beta_decay: float
+    """With adapt_beta: factor on beta after a failure."""
+
+    beta_most: float
+    """With adapt_beta: the largest beta."""
+
+    acquisition: Literal["expected_improvement", "log_expected_improvement", "lower_confidence_bound"]
+    """What a candidate is worth."""
+
+    optimism: float
+    """How many times the model's standard deviation counts in the acquisition."""
+
+    candidates: int | None
+    """Samples of the acquisition function per suggestion (none: 10 d)."""
+
+    near: float
+    """Share of the samples drawn near the best point, at every scale."""
+
+    nearest: float
+    """With near: the smallest scale, as a part of the trust region."""
+
+    refine: int
+    """Gradient steps on the acquisition function from the best candidate."""
+
+    quadratic: bool
+    """Follow a linear or quadratic fit to its minimum once it forecasts far better than the model."""
+
+    quadratic_margin: float
+    """With quadratic: how much smaller its error must be than the model's."""
+
+    restarts: bool
+    """Start another local run when one has converged."""
+
+    restart_design: float
+    """Size of a restart's design, in those of the first."""
+
+    explore_beta: float | None
+    """Least beta of every other local run (none: as in the others)."""
+
+    explore_optimism: float
+    """Factor on optimism in every other local run."""
+
+    give_up: float | None
+    """Give a run up when the best of all runs is farther below its best than this many times its range (none: never)."""

@@ -1,0 +1,58 @@
+"""Tables of medians over seeds: one row per problem, one column per algorithm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .results import Record
+from .summary import Table
+
+
+def value_at(record: Record, evaluations: int) -> float:
+    """The best value within so many evaluations; infinite if nothing counted yet."""
+    return float(min((v for n, v in record["trace"] if n <= evaluations), default=math.inf))
+
+
+def medians(records: Sequence[Record], evaluations: int) -> dict[str, dict[str, list[float]]]:
+    """problem → algorithm → the value of each run."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for record in records:
+        by_algorithm = found.setdefault(record["function"], {})
+        by_algorithm.setdefault(record["algorithm"], []).append(value_at(record, evaluations))
+    return found
+
+
+def median_table(title: str, records: Sequence[Record], evaluations: int, note: str = "") -> Table:
+    """The least median in bold; in brackets how many runs have a value at all, where not all do."""
+    found = medians(records, evaluations)
+    names = list(dict.fromkeys(r["algorithm"] for r in records))
+    rows = []
+    for problem, by_algorithm in found.items():
+        values = {name: float(np.median(by_algorithm[name])) for name in names}
+        least = min(values.values())
+        cells = []
+        for name in names:
+            runs = by_algorithm[name]
+            some = sum(map(math.isfinite, runs))
+            text = f"{values[name]:.6g}" if math.isfinite(values[name]) else "–"
+            text = f"**{text}**" if values[name] <= least and some else text
+            cells.append(text + (f" ({some}/{len(runs)})" if some < len(runs) else ""))
+        rows.append([problem, *cells])
+    return Table(title, ["problem", *names], rows, note)
+
+
+def wins(records: Sequence[Record], evaluations: int, name: str) -> list[str]:
+    """The problems on which no other algorithm has a lower median."""
+    found = medians(records, evaluations)
+    best = {
+        problem: {algorithm: float(np.median(values)) for algorithm, values in by_algorithm.items()}
+        for problem, by_algorithm in found.items()
+    }
+    return [
+        problem
+        for problem, values in best.items()
+        if name in values and math.isfinite(values[name]) and values[name] <= min(values.values())
+    ]
