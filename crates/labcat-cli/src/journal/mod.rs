@@ -247,7 +247,9 @@ impl Journal {
             }
             None => "what it held could not be saved".to_owned(),
         };
-        Err(Failure::run(format!("the journal {path} or its log {path}-wal was deleted or replaced while the study ran; {advice}")))
+        Err(Failure::run(format!(
+            "the journal {path} or its log {path}-wal was deleted or replaced while the study ran; {advice}"
+        )))
     }
 }
 

@@ -69,7 +69,10 @@ fn deleted(name: &str, files: &[&str]) {
     let ended = run.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("the journal s.db or its log s.db-wal was deleted or replaced while the study ran"), "{said}");
+    assert!(
+        said.contains("the journal s.db or its log s.db-wal was deleted or replaced while the study ran"),
+        "{said}"
+    );
     assert!(said.contains("what it held is in s.rescued-1.db: rename that to s.db"), "{said}");
     assert!(dir.read("started").lines().count() <= 5, "nothing more was started");
     fs::rename(dir.path("s.rescued-1.db"), dir.path("s.db")).unwrap();
