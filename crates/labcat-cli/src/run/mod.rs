@@ -10,7 +10,6 @@ mod prepare;
 mod retry;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use labcat::{AskError, Suggestion, TrialId};
 
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{complain, count};
+use crate::format::{complain, count, last_lines};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::process::Stop;
@@ -308,8 +307,7 @@ impl Run {
             Evaluated::Ended(record)
                 if record.reading.is_none() && self.task == Task::Study && self.on_failure == OnFailure::Stop =>
             {
-                let why = record.message.clone().unwrap_or_default();
-                let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {why}");
+                let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {}", said(&record));
                 self.halt = Some(Halt::command(&why, &self.again(paths)));
                 self.session.attempted(id, *record);
             }
@@ -319,7 +317,7 @@ impl Run {
                     Task::Study => self.session.tell(id, (*record).clone())?,
                     Task::Again => self.session.retried(id, (*record).clone())?,
                 }
-                self.count_failures(id, &record, &paths.study);
+                self.count_failures(id, &record, paths);
                 let improved = self.session.optimizer.best().map(|best| best.id) != before;
                 self.told.push(Told { id, x, record, improved });
             }
@@ -328,21 +326,21 @@ impl Run {
     }
 
     /// Ends the run when one failure follows another: something is wrong that is no fault of the points.
-    fn count_failures(&mut self, id: TrialId, record: &Record, study: &Path) {
+    fn count_failures(&mut self, id: TrialId, record: &Record, paths: &Paths) {
         if record.reading.is_some() {
             self.failures_in_a_row = 0;
             return;
         }
         self.failures_in_a_row += 1;
         if self.halt.is_none() && self.failures_allowed.is_some_and(|limit| self.failures_in_a_row >= limit) {
-            let why = record.message.as_deref().unwrap_or("no value");
             let message = format!(
-                "{} in a row failed, the last one ({id}) with: {why}\n\
+                "{} in a row failed, the last one ({id}) with: {}\n\
                  mend the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
                  budget, and `labcat run {word}` goes on. If such points are to be expected, write \
                  max_consecutive_failures = 0 into [objective]",
                 count(self.failures_in_a_row, "evaluation"),
-                word = crate::format::word(study),
+                said(record),
+                word = paths.word(),
             );
             self.halt = Some(Halt { stop: "failures", message });
         }
@@ -372,4 +370,11 @@ impl Run {
             }
         }
     }
+}
+
+/// Why an evaluation failed, and the end of what its command said.
+fn said(record: &Record) -> String {
+    let why = record.message.clone().unwrap_or_else(|| "no value".to_owned());
+    let lines = last_lines(&record.stdout, &record.stderr);
+    lines.iter().fold(why, |text, line| text + "\n  | " + line)
 }
