@@ -9,7 +9,7 @@ use std::ops::Range;
 const BLOCK: usize = 512;
 
 /// What stands for the second derivatives of the likelihood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[strum(serialize_all = "snake_case")]
 pub enum Curvature {
@@ -19,6 +19,8 @@ pub enum Curvature {
     /// signs, and what their mean leaves costs d triangular solves. Never indefinite.
     AverageInformation,
 }
+
+crate::names::read_by_name!(Curvature);
 
 /// Derivatives of log p(Y′ | X′, θ) in ln ℓ, and the buffers for them.
 #[derive(Clone, Debug, Default)]
