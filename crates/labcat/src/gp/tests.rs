@@ -5,6 +5,8 @@ use super::likelihood::{Curvature, Derivatives};
 use super::*;
 use crate::rng::Rng;
 
+mod precise;
+
 const KERNELS: [KernelKind; 2] = [KernelKind::SquaredExponential, KernelKind::Matern52];
 
 /// Inverse and ln |determinant| by Gauss–Jordan elimination with partial pivoting.
