@@ -15,8 +15,8 @@ const BLOCK: usize = 512;
 pub enum Curvature {
     /// The Hessian itself: d products of n × n matrices.
     Exact,
-    /// The average information of Gilmour, Thompson and Cullis (1995): −H and its expectation contain ½ tr(K⁻¹ K_i K⁻¹ K_j) with opposite
-    /// signs, and what their mean leaves costs d triangular solves. Never indefinite.
+    /// The average information of Gilmour, Thompson and Cullis (1995), ½ αᵀ K_i K⁻¹ K_j α: the mean of −H and its expectation, but for a
+    /// term that is zero in expectation. d triangular solves, and never indefinite.
     AverageInformation,
 }
 
