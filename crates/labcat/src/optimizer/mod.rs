@@ -302,7 +302,7 @@ impl Optimizer {
         let outcome = outcome.into();
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
-        if failed != fails_now && self.best_run.as_ref().is_some_and(|run| run.rests_on(position)) {
+        if failed != fails_now && self.best_run.as_ref().is_some_and(|run| run.names(position)) {
             self.best_run = None;
         }
         if failed != fails_now && self.observations.all()[position].run == self.run.number {
