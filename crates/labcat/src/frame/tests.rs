@@ -80,6 +80,9 @@ proptest! {
         let frame = random_frame(&mut rng, d, -12.0, 12.0);
         let x: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
         let u: Vec<f64> = (0..d).map(|j| frame.to_box(&x, j)).collect();
+        let mut at_once = vec![0.0; d];
+        frame.to_box_into(&x, &mut at_once);
+        prop_assert_eq!(&at_once, &u);
         let mut back = vec![0.0; d];
         frame.to_local(&u, &mut back);
         let size = 1.0 + largest(frame.scale.iter().copied());

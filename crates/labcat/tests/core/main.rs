@@ -19,3 +19,4 @@ mod support;
 mod switches;
 mod targets;
 mod telling;
+mod views;
