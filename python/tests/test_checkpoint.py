@@ -191,7 +191,9 @@ def test_two_runs_of_a_process_do_not_share_a_checkpoint(tmp_path):
 
     def fun(x):
         with pytest.raises(labcat.CheckpointError, match="in use by another run of this process"):
-            labcat.minimize(rosenbrock, BOX, budget=3, rng=1, checkpoint=tmp_path / "." / "run.json")
+            labcat.minimize(
+                rosenbrock, BOX, budget=3, rng=1, checkpoint=tmp_path / "." / "run.json"
+            )
         return rosenbrock(x)
 
     assert labcat.minimize(fun, BOX, budget=3, rng=1, checkpoint=path).nfev == 3

@@ -95,7 +95,9 @@ if __name__ == "__main__":
 
 def test_mpi4py(tmp_path):
     """Three processes of MPI: one suggests, two evaluate."""
-    mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    mpiexec = shutil.which(
+        "mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     assert mpiexec is not None
     script = written(tmp_path / "script.py", MPI)
     printed = run(mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", script)

@@ -75,7 +75,9 @@ def test_of_several_workers_one_is_killed_and_the_others_go_on(url, storage):
     assert [worker.wait(120) for worker in others] == [0, 0]
 
     trials = study.get_trials()
-    by = Counter(trial.user_attrs.get("pid") for trial in trials if trial.state == TrialState.COMPLETE)
+    by = Counter(
+        trial.user_attrs.get("pid") for trial in trials if trial.state == TrialState.COMPLETE
+    )
     assert [by[worker.pid] for worker in others] == [15, 15]
     assert by[victim.pid] >= 3
     left = [trial for trial in trials if trial.state != TrialState.COMPLETE]
