@@ -198,7 +198,7 @@ pub(super) fn search(
             let Some(nearest) = problem.known.pull(problem.domain, &u, frame.centre()) else { continue };
             x = nearest;
         }
-        if !problem.seen.contains(&x) {
+        if !problem.seen.contains(&x) && !model.is_imagined(run, &u) {
             let predicted = problem.settings.switches.direction.orient(model.outputs.to_user(mean));
             // Reports are written as JSON, which has no infinity.
             let acquisition = if acquisition.is_finite() { acquisition } else { landscape.score(&local(frame, &u)).0 };
