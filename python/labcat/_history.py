@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,6 +47,13 @@ class Evaluation:
     """The local run it belongs to: 0, and one more after each restart."""
     space: Space = field(repr=False)
     """The parameters."""
+    constraints: Vector = field(default_factory=lambda: np.empty(0))
+    """The measured constraints, met where not above 0; empty if there are none."""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is a value, and every measured constraint is met."""
+        return not self.failed and bool((self.constraints <= 0).all())
 
     @property
     def failed(self) -> bool:
@@ -98,7 +105,7 @@ class History:
     True
     """
 
-    __slots__ = ("best", "failed", "id", "names", "reason", "run", "trust_region", "value", "x")
+    __slots__ = ("best", "constraints", "failed", "feasible", "id", "names", "reason", "run", "trust_region", "value", "x")
 
     id: npt.NDArray[np.int64]
     """Ids of the trials, shape (n,)."""
@@ -113,7 +120,11 @@ class History:
     run: npt.NDArray[np.int64]
     """Number of the local run: 0, and one more after each restart."""
     best: npt.NDArray[np.float64]
-    """The best value so far; NaN before the first success."""
+    """The best value so far, of the evaluations that meet the constraints; NaN before the first."""
+    constraints: npt.NDArray[np.float64]
+    """The measured constraints, shape (n, k); NaN where they were not told."""
+    feasible: npt.NDArray[np.bool_]
+    """Where there is a value, and every measured constraint is met."""
     names: list[str]
     """Names of the parameters."""
     trust_region: list[TrustRegion | None]
@@ -127,6 +138,7 @@ class History:
         names: list[str],
         maximize: bool,
         reasons: Mapping[int, str] = {},
+        measured: Sequence[Sequence[float]] = (),
     ) -> None:
         ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
         self.id = np.array(ids, dtype=np.int64)
@@ -135,7 +147,12 @@ class History:
         self.failed = np.isnan(self.value)
         self.reason = [reasons.get(id) for id in ids]
         self.run = np.array(runs, dtype=np.int64)
-        self.best = (np.fmax if maximize else np.fmin).accumulate(self.value)
+        k = max(map(len, measured), default=0)
+        rows = [row if len(row) == k else [np.nan] * k for row in measured] if k else [[]] * len(ids)
+        self.constraints = np.array(rows, dtype=np.float64).reshape(len(ids), k)
+        self.feasible = ~self.failed & (self.constraints <= 0).all(axis=1)
+        counted = np.where(self.feasible, self.value, np.nan)
+        self.best = (np.fmax if maximize else np.fmin).accumulate(counted)
         self.names = names
         self.trust_region = [None] * len(ids)
 
@@ -167,4 +184,8 @@ class History:
                 getattr(self, column), dtype=object if column == "reason" else None
             )
             frame.insert(frame.shape[1], column, values, allow_duplicates=True)
+        if self.constraints.shape[1]:
+            frame.insert(frame.shape[1], "feasible", self.feasible, allow_duplicates=True)
+            for k in range(self.constraints.shape[1]):
+                frame.insert(frame.shape[1], f"constraint{k}", self.constraints[:, k], allow_duplicates=True)
         return frame

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _checkpoint
+from ._constraints import Constraints, split
 from ._errors import InvalidError
 from ._labcat import default_budget
 from ._objective import Objective
@@ -54,10 +55,11 @@ def minimize(
     max_first_failures: int | None = _FIRST_FAILURES,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    jac: Literal[False] | None = None,
+    jac: bool | None = None,
+    constraints: Constraints | None = None,
     **switches: Unpack[Switches],
 ) -> OptimizeResult:
-    """Minimises an expensive function of bounded parameters, without derivatives.
+    """Minimises an expensive function of bounded parameters.
 
     Parameters
     ----------
@@ -122,7 +124,14 @@ def minimize(
         on with those, and points of `x0` that are new come next. A file of another problem, or one
         that another run is using, is a `CheckpointError`.
     jac
-        Gradients are not used yet: anything but None or False is an error.
+        True: `fun` returns ``(value, gradient)``, as in scipy. A component that is NaN is not known; a
+        gradient that is None is none.
+    constraints
+        Known ones, which no point violates: `scipy.optimize.LinearConstraint` and
+        `NonlinearConstraint`, or a list of them. Or a number: so many constraints are measured by
+        each evaluation, and `fun` returns ``(value, [g, …])`` (with `jac`: ``(value, gradient, [g, …])``),
+        or a dictionary with "value", "gradient", "constraints". A constraint is met where g ≤ 0; the
+        value may be None where one is violated.
     switches
         Any other of `labcat.SWITCHES`.
 
@@ -175,6 +184,7 @@ def minimize(
         timeout=timeout,
         checkpoint=checkpoint,
         jac=jac,
+        constraints=constraints,
     )
 
 
@@ -197,7 +207,8 @@ def maximize(
     max_first_failures: int | None = _FIRST_FAILURES,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    jac: Literal[False] | None = None,
+    jac: bool | None = None,
+    constraints: Constraints | None = None,
     **switches: Unpack[Switches],
 ) -> OptimizeResult:
     """Maximises; in all else as `minimize`. Values keep their sign.
@@ -225,6 +236,7 @@ def maximize(
         timeout=timeout,
         checkpoint=checkpoint,
         jac=jac,
+        constraints=constraints,
     )
 
 
@@ -247,6 +259,7 @@ def _optimize(
     timeout: float | None,
     checkpoint: str | os.PathLike[str] | None,
     jac: object,
+    constraints: Constraints | None,
 ) -> OptimizeResult:
     if on_error not in ("raise", "fail"):
         raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
@@ -260,25 +273,32 @@ def _optimize(
         )
     if "direction" in switches:
         raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
-    no_derivative("jac", jac)
+    if jac not in (None, False, True):
+        raise InvalidError(f"jac is {jac!r}; allowed: True, where fun returns (value, gradient), False")
     own = (name for name in inspect.signature(minimize).parameters if name not in _NOT_ITS_OWN)
     check_names(switches, tuple(own))
     _check_callback(callback)
     space, named = space_of(bounds)
-    backend = backend_of(workers, Objective(fun, args, space if named else None), timeout)
+    count, known = split(constraints, space)
+    objective = Objective(fun, args, space if named else None, count, jac is True)
+    backend = backend_of(workers, objective, timeout)
     alone = switches["tolerance"] is not None and switches["target"] is None
     unlimited = switches["budget"] is None and time_limit is None
     if unlimited:
         switches["budget"] = default_budget(len(space))
         if alone:  # nothing but the tolerance was given: it shall end the run
             switches.setdefault("restarts", False)
-    optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, **switches)
+    optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, constraints=count, **switches)
+    if known is not None:
+        optimizer._constrain(known)
     first = [] if x0 is None else optimizer._points(x0, "x0")
     path = None if checkpoint is None else Path(checkpoint)
     with contextlib.nullcontext() if path is None else _checkpoint.locked(path):
         seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
         held = None if path is None else _checkpoint.resume(path, optimizer, seeded)
         optimizer = held or optimizer
+        if held is not None and known is not None:
+            optimizer._constrain(known)
         optimizer._enqueue_new(first)
         return Run(
             optimizer,
@@ -291,14 +311,6 @@ def _optimize(
             default_budget=unlimited,
             max_first_failures=max_first_failures,
         ).result()
-
-
-def no_derivative(name: str, value: object) -> None:
-    """Refuses a derivative, which would have no effect."""
-    if value is not None and value is not False:
-        raise InvalidError(
-            f"{name} is {value!r}: labcat does not use derivatives yet; leave it out (None or False)"
-        )
 
 
 def _check_callback(callback: Callable[..., Any] | None) -> None:

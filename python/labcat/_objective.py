@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from ._errors import InvalidError, LabcatError
 from ._space import Space, Vector
-from ._values import as_value
+from ._constraints import Measured, measured
 
 dumps: Callable[[object], bytes] = pickle.dumps
 """How outcomes are written for another process."""
@@ -81,18 +81,27 @@ def _received(exception: BaseException, text: str, fatal: bool, reason: str) -> 
     return Failure(exception, fatal, reason=reason)
 
 
-Outcome: TypeAlias = "float | Failure"
+Outcome: TypeAlias = "float | Measured | Failure"
 
 
 class Objective:
     """The user's function as a function of a vector that gives a value or a `Failure`."""
 
-    def __init__(self, fun: Callable[..., Any], args: object, space: Space | None) -> None:
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        args: object,
+        space: Space | None,
+        constraints: int = 0,
+        jac: bool = False,
+    ) -> None:
         if not callable(fun):
             raise InvalidError(f"the objective must be callable, not {fun!r}")
         self._fun = fun
         self._args = args if isinstance(args, tuple) else (args,)
         self._space = space
+        self._constraints = constraints
+        self._jac = jac
         self._keywords = space is not None and self._takes_keywords(space)
 
     def _takes_keywords(self, space: Space) -> bool:
@@ -113,6 +122,6 @@ class Objective:
 
     def __call__(self, x: Vector) -> Outcome:
         try:
-            return as_value(self._evaluate(x), "what the objective returned")
+            return measured(self._evaluate(x), self._constraints, self._jac)
         except Exception as exception:
             return Failure(exception)

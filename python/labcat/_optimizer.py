@@ -6,12 +6,14 @@ import json
 import math
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _labcat
+from ._constraints import Constraints, Known, split
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
 from ._html import optimizer_html
@@ -66,6 +68,10 @@ class Optimizer:
         "default", what we recommend, or "paper", the algorithm as published.
     budget, target, tolerance
         What ends the run, or with `tolerance` a local run; None: nothing.
+    constraints
+        A number: so many constraints are measured by each evaluation, and told with its value. Or
+        known ones, which no suggestion violates: `scipy.optimize.LinearConstraint`,
+        `NonlinearConstraint`, or a list of them. Known ones are not part of `to_json`, but of a pickle.
     switches
         Any other of `labcat.SWITCHES`.
 
@@ -80,7 +86,7 @@ class Optimizer:
     True
     """
 
-    __slots__ = ("__weakref__", "_core", "_named", "_settings", "_space")
+    __slots__ = ("__weakref__", "_core", "_known", "_named", "_settings", "_space")
 
     def __init__(
         self,
@@ -92,6 +98,7 @@ class Optimizer:
         budget: int | None = None,
         target: float | None = None,
         tolerance: float | None = None,
+        constraints: Constraints | None = None,
         **switches: Unpack[Switches],
     ) -> None:
         given: dict[str, Any] = {"budget": budget, "target": target, "tolerance": tolerance}
@@ -102,6 +109,9 @@ class Optimizer:
                 raise InvalidError("rng and seed are the same thing: give one of them")
             rng = given.pop("seed")
         space, named = space_of(bounds)
+        count, known = split(constraints, space)
+        if count:
+            given["constraints"] = count
         texts = switch_texts(
             {
                 name: value
@@ -111,12 +121,19 @@ class Optimizer:
         )
         texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
         self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)
+        if known is not None:
+            self._constrain(known)
 
     def _adopt(self, core: _labcat.Core, space: Space, named: bool) -> None:
         self._core = core
         self._space = space
         self._named = named
         self._settings: dict[str, Any] = json.loads(core.config())
+        self._known: Known | None = None
+
+    def _constrain(self, known: Known) -> None:
+        self._core.constrain(*known)
+        self._known = known
 
     @classmethod
     def from_json(cls, text: str) -> Optimizer:
@@ -127,13 +144,15 @@ class Optimizer:
         return cls._restore(text, None)
 
     @classmethod
-    def _restore(cls, text: str, named: bool | None) -> Optimizer:
+    def _restore(cls, text: str, named: bool | None, known: Known | None = None) -> Optimizer:
         optimizer = cls.__new__(cls)
         core = _labcat.Core.from_json(text)
         space = Space._of(core.parameters())
         if named is None:
             named = list(space) != plain_names(len(space))
         optimizer._adopt(core, space, named)
+        if known is not None:
+            optimizer._constrain(known)
         return optimizer
 
     def to_json(self) -> str:
@@ -149,7 +168,7 @@ class Optimizer:
         return self._core.to_json()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restore, (self.to_json(), self._named)
+        return type(self)._restore, (self.to_json(), self._named, self._known)
 
     def __repr__(self) -> str:
         return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
@@ -183,9 +202,24 @@ class Optimizer:
         return Trial(suggestion[0], np.array(suggestion[1]), self._space)
 
     @overload
-    def tell(self, trial: Trial | int, value: npt.ArrayLike) -> None: ...
+    def tell(
+        self,
+        trial: Trial | int,
+        value: npt.ArrayLike | None,
+        *,
+        constraints: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+    ) -> None: ...
     @overload
-    def tell(self, trial: None = None, *, x: Point, value: npt.ArrayLike) -> int: ...
+    def tell(
+        self,
+        trial: None = None,
+        *,
+        x: Point,
+        value: npt.ArrayLike | None,
+        constraints: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+    ) -> int: ...
     def tell(
         self,
         trial: Trial | int | None = None,
@@ -200,6 +234,9 @@ class Optimizer:
         The value is a real number or an array that holds exactly one. One that is not finite
         counts as a failed evaluation. For a point the new id is returned. Late results are
         accepted after the run has ended.
+
+        `constraints` are the measured ones, met where not above 0; the value may be None where one is
+        violated. `gradient` has the derivative by each parameter, NaN where it is not known.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
@@ -255,9 +292,18 @@ class Optimizer:
         """Withdraws a pending trial that will never be told; the budget gets it back."""
         self._core.cancel(_id(trial))
 
-    def revise(self, trial: Trial | int, value: npt.ArrayLike) -> None:
-        """Corrects a value that was told before."""
-        self._core.revise(_id(trial), as_value(value))
+    def revise(
+        self,
+        trial: Trial | int,
+        value: npt.ArrayLike | None,
+        *,
+        constraints: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+    ) -> None:
+        """Corrects what was told before."""
+        limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
+        number = math.nan if value is None and limits else as_value(value)
+        self._core.revise(_id(trial), number, limits, slopes)
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
@@ -334,9 +380,19 @@ class Optimizer:
 
     @property
     def best(self) -> Evaluation | None:
-        """The best evaluation so far; None before the first success."""
+        """The best evaluation so far; None before the first success.
+
+        With measured constraints the best of those that meet them (`feasible`) or, while there is
+        none, the least violated.
+        """
         best = self._core.best()
-        return None if best is None else self._evaluation(best)
+        if best is None:
+            return None
+        found = self._evaluation(best)
+        if self._settings.get("constraints"):
+            history = self.history
+            found = replace(found, constraints=history.constraints[history.id.tolist().index(found.id)])
+        return found
 
     def _evaluation(self, told: tuple[int, list[float], float, int]) -> Evaluation:
         id, x, value, run = told
@@ -350,6 +406,7 @@ class Optimizer:
             list(self._space),
             self.direction == "maximize",
             dict(self._core.reasons()),
+            self._core.measured(),
         )
 
     @property

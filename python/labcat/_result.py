@@ -119,6 +119,8 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
         restarts=optimizer.restarts,
         optimizer=optimizer,
     )
+    if best is not None and len(best.constraints):
+        result["constraints"], result["feasible"] = best.constraints, best.feasible
     if optimizer.has_names:
         result["params"] = optimizer.space.to_dict(result.x)
     return result
@@ -130,6 +132,8 @@ def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
     failures = failure_summary(history)
     if failures:
         message += f"; {failures}"
+    if history.constraints.shape[1] and not history.feasible.any():
+        message += "; no evaluation met the constraints: x is the least violated"
     result = OptimizeResult(
         message=message, success=ending in ("target", "tolerance"), status=STATUS[ending]
     )

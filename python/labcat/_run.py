@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _checkpoint
+from ._constraints import Measured
 from ._errors import BudgetOutstanding, Stopped, SystematicFailure
 from ._history import Trial, TrustRegion
 from ._objective import Failure, Outcome
@@ -133,7 +135,10 @@ class Run:
             self._call_back(self._callback)
 
     def _tell(self, trial: Trial, outcome: Outcome) -> None:
-        if not isinstance(outcome, Failure):
+        if isinstance(outcome, Measured):
+            value = None if outcome.constraints and math.isnan(outcome.value) else outcome.value
+            self._optimizer.tell(trial, value, constraints=outcome.constraints, gradient=outcome.gradient)
+        elif not isinstance(outcome, Failure):
             self._optimizer.tell(trial, outcome)
         elif outcome.fatal or not (outcome.lost or self._records_errors):
             raise outcome.exception

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import InvalidError
-from ._minimize import minimize, no_derivative
+from ._minimize import minimize
 from ._values import SWITCHES
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def scipy_method(
 
     `x0` is evaluated first. `options` are the keywords of `labcat.minimize`, and scipy's `maxfev`
     or `maxiter` (the budget), `tol` (the tolerance; it ends the run unless ``restarts=True``) and
-    `disp` (the progress). Derivatives and constraints are an error; an unknown option is a
-    warning, as scipy's methods do it.
+    `disp` (the progress). `jac` and `constraints` are used as `labcat.minimize` does; second
+    derivatives are an error; an unknown option is a warning, as scipy's methods do it.
 
     >>> import labcat
     >>> from scipy.optimize import minimize
@@ -55,10 +55,9 @@ def scipy_method(
     >>> result.nfev
     30
     """
-    if np.any(constraints):
-        raise InvalidError("labcat has no constraints other than bounds yet")
-    for name, derivative in (("jac", jac), ("hess", hess), ("hessp", hessp)):
-        no_derivative(name, derivative)
+    for name, derivative in (("hess", hess), ("hessp", hessp)):
+        if derivative is not None and derivative is not False:
+            raise InvalidError(f"{name} is {derivative!r}: labcat uses first derivatives only")
     if bounds is None:
         raise InvalidError("labcat needs bounds: pairs (low, high), one per parameter")
     start = np.atleast_1d(np.asarray(x0, dtype=np.float64))
@@ -81,4 +80,21 @@ def scipy_method(
     if tol is not None:
         chosen.setdefault("restarts", False)
     chosen.setdefault("progress", bool(disp))
+    if callable(jac):
+        chosen["jac"], fun = True, _Both(fun, jac)
+    elif jac:
+        chosen["jac"] = True
+    given = list(constraints) if isinstance(constraints, (list, tuple)) else [constraints]
+    if given:
+        chosen["constraints"] = given
     return minimize(fun, bounds, args=args, x0=start, callback=callback, **chosen)
+
+
+class _Both:
+    """A function and its gradient as one."""
+
+    def __init__(self, fun: Any, jac: Any) -> None:
+        self._fun, self._jac = fun, jac
+
+    def __call__(self, x: Any, *args: Any) -> tuple[Any, Any]:
+        return self._fun(x, *args), self._jac(x, *args)

@@ -73,14 +73,19 @@ def test_an_unknown_option_is_a_warning():
 def test_what_labcat_cannot_do_is_an_error():
     with pytest.raises(labcat.InvalidError, match="bounds"):
         minimize(rosenbrock, [0, 0], method=labcat.scipy_method)
-    for derivative in ({"jac": lambda x: x}, {"jac": True}, {"hess": lambda x: x}):
-        with pytest.raises(labcat.InvalidError, match="does not use derivatives"):
-            minimize(rosenbrock, [0, 0], method=labcat.scipy_method, bounds=BOX, **derivative)
-    with pytest.raises(labcat.InvalidError, match="constraints"):
-        minimize(
-            rosenbrock,
-            [0, 0],
-            method=labcat.scipy_method,
-            bounds=BOX,
-            constraints=LinearConstraint([[1, 1]], 0, 1),
-        )
+    with pytest.raises(labcat.InvalidError, match="first derivatives only"):
+        minimize(rosenbrock, [0, 0], method=labcat.scipy_method, bounds=BOX, hess=lambda x: x)
+
+
+def test_gradients_and_constraints_are_used():
+    result = minimize(
+        lambda x: (x[0] - 1) ** 2 + (x[1] - 1.2) ** 2,
+        [0, 0],
+        jac=lambda x: [2 * (x[0] - 1), 2 * (x[1] - 1.2)],
+        method=labcat.scipy_method,
+        bounds=[(-2, 2)] * 2,
+        constraints=LinearConstraint([[1, 1]], -np.inf, 1),
+        options={"maxfev": 30, "rng": 1},
+    )
+    assert result.x.sum() <= 1
+    assert result.fun < 0.72 + 1e-6

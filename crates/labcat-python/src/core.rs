@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use labcat::{Config, Domain, Evaluation, Optimizer, Outcome, Parameter, Preset, Scale, TrialId};
+use labcat::{Config, Domain, Evaluation, Known, Optimizer, Outcome, Parameter, Preset, Scale, TrialId};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -16,6 +16,8 @@ pub(crate) type Named = (String, f64, f64, String);
 type Suggested = (u64, Vec<f64>);
 /// An evaluation: id, point, value (NaN: failed), number of the local run.
 type Told = (u64, Vec<f64>, f64, usize);
+/// A linear constraint: factors, bound.
+type Row = (Vec<f64>, f64);
 /// The trust region: centre, half-axes.
 type Region = (Vec<f64>, Vec<Vec<f64>>);
 
@@ -115,6 +117,28 @@ impl Core {
         }
         let optimizer = detached(py, || Optimizer::new(domain, config))?.map_err(|e| errors::invalid(py, e))?;
         Ok(Core::from(optimizer))
+    }
+
+    /// Sets the known constraints: rows (factors, bound) of a·x ≤ b, rows of a·x = b, and a function of the point that says whether
+    /// the others are met, at most 0 where they are.
+    #[pyo3(signature = (linear, equal, functions))]
+    fn constrain(&self, py: Python<'_>, linear: Vec<Row>, equal: Vec<Row>, functions: Vec<Py<PyAny>>) -> PyResult<()> {
+        let mut known = Known::default();
+        for (factors, bound) in linear {
+            known = known.at_most(factors, bound);
+        }
+        for (factors, value) in equal {
+            known = known.equal_to(factors, value);
+        }
+        for function in functions {
+            known = known.met(move |x: &[f64]| {
+                Python::attach(|py| {
+                    let value = function.call1(py, (x.to_vec(),)).and_then(|value| value.extract::<f64>(py));
+                    value.unwrap_or(f64::NAN) // an exception: not met
+                })
+            });
+        }
+        self.with(py, |o| o.constrain(known))?.map_err(|e| errors::invalid(py, e))
     }
 
     #[staticmethod]

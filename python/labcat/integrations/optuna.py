@@ -20,7 +20,7 @@ import threading
 import warnings
 import weakref
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -50,6 +50,8 @@ _NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
 
 _Point = tuple[float, ...]
 
+_CONSTRAINTS = "constraints"  # of the system attributes, as Optuna's own samplers have it
+
 
 class LabcatSampler(BaseSampler):
     """Suggests points with labcat.
@@ -62,7 +64,8 @@ class LabcatSampler(BaseSampler):
     Real parameters (`suggest_float`) are optimised, on a logarithmic scale with ``log=True``, on a
     grid with ``step``. Integers, categories, parameters that are not part of every trial, and all
     parameters of studies with several objectives are sampled independently of each other, with a
-    warning. Constraints are ignored, with a warning. Pruned and failed trials, and infinite values,
+    warning. Constraints (`constraints_func`, or those that a trial sets) are met where they are not
+    above 0; all trials must have as many. Pruned and failed trials, and infinite values,
     are failed evaluations: the model takes them to be no better than the best point.
 
     Parameters
@@ -78,6 +81,9 @@ class LabcatSampler(BaseSampler):
         Whether to warn of parameters that are sampled independently.
     tolerance
         Ends a local run when its values differ by no more than this.
+    constraints_func
+        Of a finished trial: a sequence of numbers, feasible where none is above 0, as in Optuna's
+        own samplers.
     switches
         Any other of `labcat.SWITCHES` except those that end a run, which is the study's affair
         (`budget`, `target`, `restarts`), and `direction`, which the study has.
@@ -91,6 +97,7 @@ class LabcatSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
         tolerance: float | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         **switches: Unpack[Switches],
     ) -> None:
         for name in _NOT_FOR_STUDIES:
@@ -98,6 +105,7 @@ class LabcatSampler(BaseSampler):
                 raise InvalidError(f"{name} is not a switch of the sampler: the study sees to it")
         self._options: dict[str, Any] = {"preset": preset, "tolerance": tolerance, **switches}
         Optimizer([(0.0, 1.0)], rng=seed, **self._options)  # refuses wrong options now
+        self._constraints_func = constraints_func
         self._entropy = _entropy(seed)
         self._independent_sampler = independent_sampler
         self._warn_independent_sampling = warn_independent_sampling
@@ -114,6 +122,16 @@ class LabcatSampler(BaseSampler):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._start_anew()
+
+    def after_trial(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        """Records the constraints of a trial."""
+        if self._constraints_func is not None and state in (TrialState.COMPLETE, TrialState.PRUNED):
+            found = tuple(float(g) for g in self._constraints_func(trial))
+            study._storage.set_trial_system_attr(trial._trial_id, _CONSTRAINTS, found)
+        if self._independent_sampler is not None:
+            self._independent_sampler.after_trial(study, trial, state, values)
 
     def reseed_rng(self) -> None:
         """Draws a new seed."""
@@ -241,11 +259,14 @@ class _Follower:
         self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
     ) -> _Mirror:
         mirror = self._mirror
-        if mirror is None or mirror.grid.distributions != reals:
+        finished = (t for t in self._unfinished() if t.state == TrialState.COMPLETE)
+        count = max((len(_constraints_of(t)) for t in finished), default=0)
+        count = max(count, 0 if mirror is None else mirror.constraints)
+        if mirror is None or mirror.grid.distributions != reals or mirror.constraints != count:
             maximize = self._study.direction == StudyDirection.MAXIMIZE
             seed = np.random.SeedSequence((entropy, trial.number))
             options = {**self._options, "direction": "maximize" if maximize else "minimize"}
-            mirror = self._mirror = _Mirror(_Grid(reals), seed, options)
+            mirror = self._mirror = _Mirror(_Grid(reals), seed, options, count)
             news = self._trials()
         else:
             news = self._unfinished()
@@ -277,10 +298,13 @@ def _run_of(trial: FrozenTrial) -> int:
 class _Mirror:
     """An optimiser that follows the trials of a study, whoever suggested them."""
 
-    def __init__(self, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any]) -> None:
+    def __init__(
+        self, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any], constraints: int
+    ) -> None:
         self.grid = grid
+        self.constraints = constraints
         self.run = 0  # the local run of the study, in which the next point is suggested
-        self._optimizer = Optimizer(grid.space, rng=seed, **options)
+        self._optimizer = Optimizer(grid.space, rng=seed, constraints=constraints, **options)
         self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
         self._told: set[int] = set()  # numbers of trials
         self._occupied: set[tuple[float, ...]] = set()  # cells, if there are steps
@@ -294,8 +318,6 @@ class _Mirror:
 
     def _take(self, trial: FrozenTrial) -> None:
         running = trial.state == TrialState.RUNNING
-        if not running:
-            _warn_of_constraints(trial)
         x = self.grid.point(_params_of(trial))
         if x is None:
             if not running:
@@ -323,16 +345,19 @@ class _Mirror:
         self._told.add(trial.number)
         id, asked = self._pending.pop(trial.number)
         value = trial.value if trial.state == TrialState.COMPLETE else None
+        limits = _constraints_of(trial)
+        if len(limits) != self.constraints:  # it was not measured: nothing is known of it
+            value, limits = None, []
         if x != asked:  # it was moved to the grid, or by the user
             self._optimizer.cancel(id)
             if value is None:
                 self._optimizer.fail(x=x, reason=trial.state.name.lower())
             else:
-                self._optimizer.tell(x=x, value=value)
+                self._optimizer.tell(x=x, value=value, constraints=limits)
         elif value is None:
             self._optimizer.fail(id, reason=trial.state.name.lower())
         else:
-            self._optimizer.tell(id, value)
+            self._optimizer.tell(id, value, constraints=limits)
 
     def _forget(self, number: int) -> None:
         """Withdraws what was suggested for a trial."""
@@ -399,9 +424,11 @@ def _params_of(trial: FrozenTrial) -> Mapping[str, Any]:
     return trial.params if suggested is None else {**suggested["params"], **trial.params}
 
 
-def _warn_of_constraints(trial: FrozenTrial) -> None:
-    if any(key.partition(":")[0] == "constraints" for key in trial.system_attrs):
-        warnings.warn("labcat ignores the constraints of the trials", stacklevel=2)
+def _constraints_of(trial: FrozenTrial) -> list[float]:
+    """Those of a `constraints_func`, then those that the trial set by name."""
+    attributes = trial.system_attrs
+    named = sorted(key for key in attributes if key.startswith(f"{_CONSTRAINTS}:"))
+    return [*(attributes.get(_CONSTRAINTS) or ()), *(float(attributes[key]) for key in named)]
 
 
 class _Grid:

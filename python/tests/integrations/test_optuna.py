@@ -286,14 +286,17 @@ def test_several_objectives_are_sampled_independently_with_a_warning():
     assert len(set(points(study.trials))) == 5
 
 
-def test_constraints_are_ignored_with_a_warning():
-    study = optuna.create_study(sampler=LabcatSampler(seed=1))
-    trial = study.ask()
-    x = trial.suggest_float("x", 0, 1)
-    trial.set_constraint("c", 1.0)
-    study.tell(trial, x)
-    with pytest.warns(UserWarning, match="ignores the constraints"):
-        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+def test_constraints_are_met():
+    def objective(trial):
+        x, y = trial.suggest_float("x", -2, 2), trial.suggest_float("y", -2, 2)
+        trial.set_user_attr("line", x + y - 1)
+        return (x - 1) ** 2 + (y - 1.2) ** 2
+
+    sampler = LabcatSampler(seed=1, constraints_func=lambda trial: [trial.user_attrs["line"]])
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=40)
+    feasible = [t.value for t in study.trials if t.user_attrs["line"] <= 0]
+    assert min(feasible) < 0.72 + 1e-4
 
 
 def test_reseeding_and_pickling():

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod asking;
+mod constraints;
 mod equivariance;
 mod errors;
 mod extremes;

@@ -1,0 +1,114 @@
+"""Constraints: scipy's, known before an evaluation, and those that an evaluation measures."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ._errors import InvalidError
+from ._space import Space
+from ._values import as_value, as_vector
+
+Constraints: TypeAlias = "int | Any | Sequence[Any]"
+"""A number of measured constraints, scipy's LinearConstraint and NonlinearConstraint, or a list of them."""
+
+Row: TypeAlias = "tuple[list[float], float]"
+
+
+class Known(NamedTuple):
+    """Known constraints as the core takes them."""
+
+    linear: list[Row]
+    equal: list[Row]
+    functions: list[Callable[[list[float]], float]]
+
+
+def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | None]:
+    """How many constraints are measured, and the known ones."""
+    known = Known([], [], [])
+    if constraints is None:
+        return 0, None
+    count = 0
+    for constraint in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
+        if hasattr(constraint, "__index__") and not isinstance(constraint, bool) and constraint >= 0:
+            count += operator.index(constraint)
+        else:
+            _add(known, constraint, len(space))
+    return count, known if any(known) else None
+
+
+def _allowed(found: object) -> str:
+    return (
+        f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as "
+        "scipy.optimize.LinearConstraint and NonlinearConstraint"
+    )
+
+
+def _add(known: Known, constraint: Any, dim: int) -> None:
+    if all(hasattr(constraint, name) for name in ("A", "lb", "ub")):
+        matrix = constraint.A.toarray() if hasattr(constraint.A, "toarray") else constraint.A
+        rows = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
+        if rows.shape[1] != dim:
+            raise InvalidError(f"a LinearConstraint has {rows.shape[1]} columns; allowed: {dim}, one per parameter")
+        lower, upper = (np.broadcast_to(np.asarray(b, dtype=np.float64), len(rows)) for b in (constraint.lb, constraint.ub))
+        for row, low, high in zip(rows, lower.tolist(), upper.tolist()):
+            if low == high:
+                known.equal.append((row.tolist(), low))
+                continue
+            if high < np.inf:
+                known.linear.append((row.tolist(), high))
+            if low > -np.inf:
+                known.linear.append(((-row).tolist(), -low))
+    elif all(hasattr(constraint, name) for name in ("fun", "lb", "ub")):
+        known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub))
+    else:
+        raise InvalidError(_allowed(constraint))
+
+
+class _Excess:
+    """How far a function lies outside its bounds at most; not above 0 where it is inside."""
+
+    def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any) -> None:
+        self._fun = fun
+        self._lower = np.asarray(lower, dtype=np.float64)
+        self._upper = np.asarray(upper, dtype=np.float64)
+
+    def __call__(self, x: list[float]) -> float:
+        value = np.atleast_1d(np.asarray(self._fun(np.array(x)), dtype=np.float64))
+        outside = np.concatenate([np.atleast_1d(self._lower - value), np.atleast_1d(value - self._upper)])
+        return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
+
+
+class Measured(NamedTuple):
+    """What an evaluation gave."""
+
+    value: float
+    constraints: list[float]
+    gradient: list[float]
+
+
+def measured(returned: Any, count: int, jac: bool) -> float | Measured:
+    """What the objective returned: a value, with its gradient (`jac`) and its constraints (`count` of them).
+
+    ``value``; ``(value, gradient)``; ``(value, constraints)``; ``(value, gradient, constraints)``; or a
+    dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
+    """
+    what = "what the objective returned"
+    if isinstance(returned, Mapping):
+        parts: dict[str, Any] = dict(returned)
+        if unknown := set(parts) - {"value", "gradient", "constraints"}:
+            raise InvalidError(f"{what} has {sorted(unknown)[0]!r}; allowed: value, gradient, constraints")
+    elif count or jac:
+        names = ["value"] + ["gradient"] * jac + ["constraints"] * bool(count)
+        if not isinstance(returned, (tuple, list)) or len(returned) != len(names):
+            raise InvalidError(f"{what} is {returned!r}; allowed: ({', '.join(names)}) or a dictionary of them")
+        parts = dict(zip(names, returned))
+    else:
+        return as_value(returned, what)
+    limits = as_vector(parts.get("constraints"), "constraints")
+    value = parts.get("value")
+    number = float("nan") if value is None and limits else as_value(value, what)
+    return Measured(number, limits, as_vector(parts.get("gradient"), "gradient"))

@@ -1,0 +1,131 @@
+"""Known and measured constraints, and gradients."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import labcat
+
+scipy_optimize = pytest.importorskip("scipy.optimize")
+BOX = [(-2, 2), (-2, 2)]
+LEAST = 0.72
+
+
+def bowl(x):
+    return (x[0] - 1) ** 2 + (x[1] - 1.2) ** 2
+
+
+def line(x):
+    return x[0] + x[1] - 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_known_constraint_is_never_violated(seed):
+    known = scipy_optimize.LinearConstraint([[1, 1]], -np.inf, 1)
+    result = labcat.minimize(bowl, BOX, constraints=known, budget=40, rng=seed)
+    assert (result.history.x.sum(axis=1) <= 1).all()
+    assert result.fun - LEAST < 1e-6
+
+
+def test_known_functions_equations_and_x0():
+    known = [
+        scipy_optimize.NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 0.25, 1),
+        scipy_optimize.LinearConstraint([[1, -2]], 0.5, 0.5),
+    ]
+    result = labcat.minimize(bowl, BOX, constraints=known, budget=30, rng=1)
+    x = result.history.x
+    radius = (x**2).sum(axis=1)
+    assert ((0.25 <= radius) & (radius <= 1)).all()
+    assert np.allclose(x @ [1, -2], 0.5, atol=1e-12)
+    with pytest.raises(labcat.InvalidError, match="violates a known constraint"):
+        labcat.minimize(bowl, BOX, constraints=known, x0=[0, 0], budget=5, rng=1)
+
+
+def test_an_empty_set_is_an_error_before_the_first_evaluation():
+    for known in (
+        scipy_optimize.LinearConstraint([[1, 1]], 5, np.inf),
+        scipy_optimize.NonlinearConstraint(lambda x: 1.0, 2, 3),
+    ):
+        with pytest.raises(labcat.InvalidError, match="meets the"):
+            labcat.minimize(lambda x: pytest.fail("evaluated"), BOX, constraints=known, budget=5)
+
+
+def test_measured_constraints():
+    result = labcat.minimize(lambda x: (bowl(x), [line(x)]), BOX, constraints=1, budget=60, rng=1)
+    assert result.feasible and result.constraints[0] <= 0
+    assert result.fun - LEAST < 1e-6
+    history = result.history
+    assert history.constraints.shape == (60, 1)
+    assert (history.feasible == (history.constraints[:, 0] <= 0)).all()
+    assert np.nanmin(history.value[history.feasible]) == result.fun == history.best[-1]
+
+
+def test_a_dictionary_and_a_missing_value():
+    def simulate(x):
+        g = line(x)
+        return {"value": None if g > 0 else bowl(x), "constraints": [g]}
+
+    result = labcat.minimize(simulate, BOX, constraints=1, budget=40, rng=1)
+    assert result.feasible and result.fun < LEAST + 0.05
+    assert np.isnan(result.history.value[~result.history.feasible]).all()
+
+
+def test_without_a_feasible_point_the_result_says_so():
+    result = labcat.minimize(lambda x: (bowl(x), [1 + abs(x[0])]), BOX, constraints=1, budget=12, rng=1)
+    assert not result.feasible
+    assert "no evaluation met the constraints" in result.message
+    assert result.constraints[0] == result.history.constraints.min()
+
+
+def test_known_and_measured_together():
+    known = scipy_optimize.LinearConstraint([[1, 0]], -np.inf, 0)
+    result = labcat.minimize(lambda x: (bowl(x), [line(x)]), BOX, constraints=[1, known], budget=40, rng=1)
+    assert (result.history.x[:, 0] <= 0).all()
+    assert result.fun < bowl([0, 1]) + 1e-6
+
+
+def test_ask_and_tell():
+    optimizer = labcat.Optimizer(BOX, constraints=2, rng=1)
+    trial = optimizer.ask()
+    for wrong in ({}, {"constraints": [1.0]}, {"constraints": [[1.0, 2.0]]}):
+        with pytest.raises(labcat.InvalidError, match="constraints"):
+            optimizer.tell(trial, 1.0, **wrong)
+    with pytest.raises(labcat.InvalidError, match="gradient has 3 components"):
+        optimizer.tell(trial, 1.0, constraints=[-1, -1], gradient=[1, 2, 3])
+    optimizer.tell(trial, 1.0, constraints=[-1, 1], gradient=[1, math.nan])
+    assert not optimizer.best.feasible
+    optimizer.tell(optimizer.ask(), 2.0, constraints=[0, -1])
+    assert optimizer.best.feasible and optimizer.best.value == 2
+    optimizer.tell(optimizer.ask(), 0.0, constraints=[math.nan, -1])
+    assert optimizer.history.reason[-1] == "constraint 0 is NaN"
+
+
+def test_known_constraints_are_pickled():
+    known = scipy_optimize.LinearConstraint([[1, 1]], -np.inf, -3)
+    optimizer = pickle.loads(pickle.dumps(labcat.Optimizer(BOX, constraints=known, rng=1)))
+    assert all(trial.x.sum() <= -3 for trial in optimizer.ask(8))
+
+
+def rosenbrock(x):
+    a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
+    gradient = np.zeros_like(x)
+    gradient[:-1] = -400 * x[:-1] * a - 2 * b
+    gradient[1:] += 200 * a
+    return float(np.sum(100 * a**2 + b**2)), gradient
+
+
+def test_gradients_save_evaluations():
+    box = [(-5, 10)] * 3
+    with_gradient = labcat.minimize(rosenbrock, box, jac=True, target=1e-8, budget=300, rng=1)
+    without = labcat.minimize(lambda x: rosenbrock(x)[0], box, target=1e-8, budget=300, rng=1)
+    assert with_gradient.fun <= 1e-8
+    assert 2 * with_gradient.nfev <= without.nfev
+
+
+def test_an_objective_that_returns_something_else_is_told():
+    with pytest.raises(labcat.InvalidError, match=r"allowed: \(value, constraints\)"):
+        labcat.minimize(bowl, BOX, constraints=1, budget=5, rng=1)
+    with pytest.raises(labcat.InvalidError, match="'mass'; allowed: value"):
+        labcat.minimize(lambda x: {"value": 1, "mass": 2}, BOX, constraints=1, budget=5, rng=1)
