@@ -97,17 +97,17 @@ def measured(returned: Any, count: int, jac: bool) -> float | Measured:
     dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
     """
     what = "what the objective returned"
+    if not (count or jac):
+        return as_value(returned, what)
     if isinstance(returned, Mapping):
         parts: dict[str, Any] = dict(returned)
         if unknown := set(parts) - {"value", "gradient", "constraints"}:
             raise InvalidError(f"{what} has {sorted(unknown)[0]!r}; allowed: value, gradient, constraints")
-    elif count or jac:
+    else:
         names = ["value"] + ["gradient"] * jac + ["constraints"] * bool(count)
         if not isinstance(returned, (tuple, list)) or len(returned) != len(names):
             raise InvalidError(f"{what} is {returned!r}; allowed: ({', '.join(names)}) or a dictionary of them")
         parts = dict(zip(names, returned))
-    else:
-        return as_value(returned, what)
     limits = as_vector(parts.get("constraints"), "constraints")
     value = parts.get("value")
     number = float("nan") if value is None and limits else as_value(value, what)

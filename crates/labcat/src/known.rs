@@ -38,7 +38,11 @@ pub struct Known {
 impl fmt::Debug for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { linear, equal, functions, .. } = self;
-        f.debug_struct("Known").field("linear", linear).field("equal", equal).field("functions", &functions.len()).finish()
+        f.debug_struct("Known")
+            .field("linear", linear)
+            .field("equal", equal)
+            .field("functions", &functions.len())
+            .finish()
     }
 }
 
@@ -60,7 +64,9 @@ pub enum KnownError {
     #[error("no point within the bounds meets the linear constraints")]
     Empty,
     /// No point that meets all of them was found.
-    #[error("none of {tried} points within the bounds meets the constraints: give a point that does with `enqueue`, or check them")]
+    #[error(
+        "none of {tried} points within the bounds meets the constraints: give a point that does with `enqueue`, or check them"
+    )]
     NotFound {
         /// Points tried.
         tried: usize,

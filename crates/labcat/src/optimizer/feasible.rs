@@ -163,7 +163,13 @@ const FORGET: f64 = 0.8;
 const DEARER: f64 = 2.0;
 
 /// Raises the prices to the multipliers that the model has at its constrained minimum, and lets them fall slowly otherwise.
-pub(super) fn update_prices(run: &mut LocalRun, outputs: &Outputs, limits: &Limits, incumbent: f64, multipliers: &[f64]) {
+pub(super) fn update_prices(
+    run: &mut LocalRun,
+    outputs: &Outputs,
+    limits: &Limits,
+    incumbent: f64,
+    multipliers: &[f64],
+) {
     run.now.prices.resize(multipliers.len(), 0.0);
     let slope = outputs.slope(incumbent);
     for ((price, m), unit) in run.now.prices.iter_mut().zip(multipliers).zip(&limits.unit) {
@@ -195,7 +201,14 @@ impl Program for Fits {
 }
 
 /// A fit of outputs, and by how much the fit without the newest missed it.
-fn forecast(fit: &mut Quadratic, terms: Terms, x: &Matrix, y: &[f64], rank: &[f64], typical: f64) -> Option<(Polynomial, f64)> {
+fn forecast(
+    fit: &mut Quadratic,
+    terms: Terms,
+    x: &Matrix,
+    y: &[f64],
+    rank: &[f64],
+    typical: f64,
+) -> Option<(Polynomial, f64)> {
     let n = y.len();
     if !fit.fit(terms, x, y, rank, n - 1, typical) {
         return None;

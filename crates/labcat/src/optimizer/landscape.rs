@@ -99,11 +99,7 @@ impl Program for Bound<'_> {
 
 /// ln Φ(z), for any z.
 fn log_normal_cdf(z: f64) -> f64 {
-    if z > -30.0 {
-        math::ln(math::normal_cdf(z))
-    } else {
-        -0.5 * z * z - math::ln(-z) - 0.5 * math::ln(2.0 * math::PI)
-    }
+    if z > -30.0 { math::ln(math::normal_cdf(z)) } else { -0.5 * z * z - math::ln(-z) - 0.5 * math::ln(2.0 * math::PI) }
 }
 
 /// Finds the constrained minimum of the model around the centre, for the prices of the constraints and as a candidate.
@@ -184,7 +180,8 @@ pub(super) fn search(
     descend(search.optimism, &origin);
     descend(search.optimism, &best.1);
     // While it finds better points the constrained minimum of the model is followed, whatever might be found elsewhere.
-    let improved = problem.is_constrained() && feasible::best_member(problem, run) == run.now.members.len().checked_sub(1);
+    let improved =
+        problem.is_constrained() && feasible::best_member(problem, run) == run.now.members.len().checked_sub(1);
     if let Some(minimum) = candidates.get_mut(sampled).filter(|_| improved) {
         minimum.0 = f64::INFINITY;
     }

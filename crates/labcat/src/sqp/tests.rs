@@ -44,5 +44,7 @@ fn a_curved_boundary_is_met_to_rounding() {
 fn constraints_that_contradict_each_other_are_violated_little() {
     let (x, _) = minimise(&Disc { line: 1.5 }, &square(), &[0.0, 0.0], 3.0, 50);
     let look = Disc { line: 1.5 }.look(&x);
-    assert!((1.0..1.6).contains(&x[0]) && look.limits.iter().all(|(g, _)| *g < 1.3), "{x:?}");
+    // Between the disc and the line, half a unit apart, no point violates them by less in all.
+    let total: f64 = look.limits.iter().map(|(g, _)| g.max(0.0)).sum();
+    assert!((0.5 - 1e-9..0.52).contains(&total), "{x:?}: {total}");
 }
