@@ -107,7 +107,7 @@ pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Optio
             let size: f64 =
                 within.offsets[i].abs() + within.normals[i].iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>();
             let by = violation(i, &x);
-            if !(by <= ROUNDING * size) && worst.is_none_or(|(_, w)| by / lengths[i] > w) {
+            if by > ROUNDING * size && worst.is_none_or(|(_, w)| by / lengths[i] > w) {
                 worst = Some((i, by / lengths[i]));
             }
         }
