@@ -255,6 +255,9 @@ pub(super) fn join_gradients(problem: Problem<'_>, run: &LocalRun, gp: &Gp, outp
     let x = gp.inputs();
     let told = |row: &usize| observations.gradient(run.now.members[*row]).next().is_some();
     let mut rows: Vec<usize> = (0..gp.len()).filter(told).collect();
+    if rows.is_empty() {
+        return None;
+    }
     let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
     rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
     let y = gp.outputs();
