@@ -85,6 +85,20 @@ pub enum TellError {
     },
 }
 
+impl Outcome {
+    /// Whether it has as many constraints and derivatives as it should. (A failure may have no constraints.)
+    fn fits(&self, constraints: usize, dim: usize) -> Result<(), TellError> {
+        let (told, derivatives) = (self.constraints().len(), self.gradient().len());
+        if told != constraints && !(told == 0 && self.is_failed()) {
+            return Err(TellError::Constraints { got: told, expected: constraints });
+        }
+        if derivatives != dim && derivatives != 0 {
+            return Err(TellError::Gradient { got: derivatives, expected: dim });
+        }
+        Ok(())
+    }
+}
+
 /// A point asked and not yet told.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -397,16 +411,9 @@ impl Optimizer {
         Ok(())
     }
 
-    /// The outcome, if it has as many constraints and derivatives as it should. (A failure may have none.)
+    /// The outcome, if it has as many constraints and derivatives as it should.
     fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
-        let (constraints, dim) = (self.config().constraints, self.domain.dim());
-        let (told, derivatives) = (outcome.constraints().len(), outcome.gradient().len());
-        if told != constraints && !(told == 0 && outcome.is_failed()) {
-            return Err(TellError::Constraints { got: told, expected: constraints });
-        }
-        if derivatives != dim && derivatives != 0 {
-            return Err(TellError::Gradient { got: derivatives, expected: dim });
-        }
+        outcome.fits(self.config().constraints, self.domain.dim())?;
         Ok(outcome)
     }
 

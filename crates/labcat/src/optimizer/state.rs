@@ -196,6 +196,9 @@ impl Loaded {
         for x in suggested() {
             seen.insert(x);
         }
+        for evaluation in &self.evaluations {
+            evaluation.outcome.fits(settings.switches.constraints, d).map_err(|why| wrong(&why))?;
+        }
         let mut ids: Vec<_> = self.evaluations.iter().map(|e| e.id).chain(self.pending.iter().map(|p| p.id)).collect();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().is_some_and(|id| id.0 >= self.next_id) {

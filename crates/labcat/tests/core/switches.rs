@@ -2,7 +2,7 @@
 //! by being there.
 
 use crate::support::{PRESETS, all_distinct, evaluate, function, optimizer};
-use labcat::{Config, ConfigError, Domain, Error, Kind, Optimizer, Preset, Range, SWITCHES, Switch};
+use labcat::{Config, ConfigError, Domain, Error, Kind, Optimizer, Outcome, Preset, Range, SWITCHES, Switch};
 
 /// The number nearest to an end of a range that is inside it.
 fn inside(switch: &Switch, low: bool) -> f64 {
@@ -167,7 +167,9 @@ fn every_switch_works_at_its_ends() {
                     match optimizer.ask() {
                         Ok(suggestion) => {
                             optimizer.domain().check(&suggestion.x).unwrap();
-                            optimizer.tell(suggestion.id, f.value(&suggestion.x)).unwrap();
+                            let limits = (0..optimizer.config().constraints).map(|k| suggestion.x[0] - k as f64);
+                            let outcome = Outcome::from(f.value(&suggestion.x)).with_constraints(limits.collect());
+                            optimizer.tell(suggestion.id, outcome).unwrap();
                             points.push(suggestion.x);
                         }
                         Err(end) => assert_eq!(Some(end), optimizer.stop_reason().map(labcat::AskError::Stopped)),
