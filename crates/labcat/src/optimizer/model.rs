@@ -9,6 +9,7 @@ use crate::acquisition::maximise::Maximiser;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
+use crate::linalg::Matrix;
 use crate::quadratic::Quadratic;
 use crate::trust_region::TrustRegion;
 
@@ -50,6 +51,9 @@ pub(super) struct Workspace {
     trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) quadratic: Quadratic,
+    /// The members along the box's own axes.
+    pub(super) upright: Frame,
+    pub(super) upright_inputs: Matrix,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,
 }
@@ -70,6 +74,8 @@ impl Workspace {
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
+        work.upright = Frame::of_box(d);
+        work.upright_inputs.reserve(n, d);
         work
     }
 
