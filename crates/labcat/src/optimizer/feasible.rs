@@ -177,6 +177,9 @@ pub(super) fn update_prices(
     }
 }
 
+/// The fits that are tried, the simplest first.
+const EACH: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::All];
+
 /// Fits of the objective and of its constraints.
 struct Fits {
     objective: Polynomial,
@@ -244,7 +247,7 @@ pub(super) fn shortcut(
         let g: Vec<f64> = told.map(|g| g / sizes[k]).collect();
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[best]).abs()));
         let good = |(_, error): &(Polynomial, f64)| *error <= switches.quadratic_margin * spread;
-        let mut fits = Terms::EACH.into_iter().filter_map(|t| forecast(&mut work.quadratic, t, x, &g, &rank, typical));
+        let mut fits = EACH.into_iter().filter_map(|t| forecast(&mut work.quadratic, t, x, &g, &rank, typical));
         let (mut polynomial, error) = fits.find(good)?;
         // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
         let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
@@ -258,7 +261,7 @@ pub(super) fn shortcut(
     let (newest, above) = gp.surprise()?;
     let allowed = switches.quadratic_margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let within = around(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
-    for terms in Terms::EACH {
+    for terms in EACH {
         let Some((objective, error)) = forecast(&mut work.quadratic, terms, x, &y, &rank, typical) else { continue };
         if error * range > allowed {
             continue;
@@ -268,14 +271,15 @@ pub(super) fn shortcut(
         let (found, _) = sqp::minimise(&fits, &within, &start, 1.0, 30);
         let look = fits.look(&found);
         let violated = look.limits.iter().any(|(g, _)| *g > 1e-9);
-        if !violated && error < switches.quadratic_margin * -look.value {
+        let to = from + look.value * range;
+        if !violated && error < switches.quadratic_margin * -look.value && to.is_finite() {
             let frame = &run.now.frame;
             let mut u: Vec<f64> = (0..found.len()).map(|j| frame.to_box(&found, j).clamp(-1.0, 1.0)).collect();
             if !problem.known.is_empty() {
                 let allowed = problem.known.pull(problem.domain, &u, frame.centre())?;
                 problem.domain.to_unit(&allowed, &mut u);
             }
-            return Some(Shortcut { u, from, to: from + look.value * range });
+            return Some(Shortcut { u, from, to });
         }
     }
     None

@@ -11,6 +11,7 @@ use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
 use crate::gp::joint::{Joint, Slope};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
+use crate::linalg::Matrix;
 use crate::quadratic::Quadratic;
 use crate::trust_region::TrustRegion;
 
@@ -56,6 +57,9 @@ pub(super) struct Workspace {
     trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) quadratic: Quadratic,
+    /// The members along the box's own axes.
+    pub(super) upright: Frame,
+    pub(super) upright_inputs: Matrix,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,
 }
@@ -76,6 +80,8 @@ impl Workspace {
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
+        work.upright = Frame::of_box(d);
+        work.upright_inputs.reserve(n, d);
         work
     }
 
