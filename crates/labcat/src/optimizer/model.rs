@@ -181,7 +181,7 @@ pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best:
         let improved = best >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
         most = least.max(switches.beta_most);
-        least *= switches.beta_least;
+        least *= problem.settings.beta_least / base;
     }
     run.now.beta = run.now.beta.clamp(least, most);
 }

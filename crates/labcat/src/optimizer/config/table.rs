@@ -155,7 +155,8 @@ switches! {
         adapt_beta: bool, false => true, "widen the trust region after successes, narrow it after failures";
         beta_growth: f64 where from(1.0, 100.0), 1.6, "with adapt_beta: factor on beta after a success";
         beta_decay: f64 where above(0.0, 1.0), 0.8, "with adapt_beta: factor on beta after a failure";
-        beta_least: f64 where above(0.0, 1.0), 1.0, "with adapt_beta: the smallest beta, as a part of what beta says";
+        beta_least: Option<f64> where above(0.0, 1.0), None,
+            "with adapt_beta: the smallest beta, as a part of what beta says (none: 1 for d <= 20, 0.03 above)";
         beta_most: f64 where POSITIVE, 1.0, "with adapt_beta: the largest beta";
     }
     "Acquisition" {
