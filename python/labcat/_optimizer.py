@@ -325,6 +325,15 @@ class Optimizer:
         return Prediction(*np.array(pairs, dtype=np.float64).reshape(len(pairs), 2).T)
 
     @property
+    def recommended(self) -> Any:
+        found = self._core.recommended()
+        if found is None:
+            return None
+        from types import SimpleNamespace
+
+        return SimpleNamespace(x=np.array(found[0]), mean=found[1], std=found[2])
+
+    @property
     def best(self) -> Evaluation | None:
         """The best evaluation so far; None before the first success."""
         best = self._core.best()

@@ -1,6 +1,7 @@
 //! One local run: its design, its cache of observations, its frame. The serialisable part of the algorithm's state.
 
 use super::config::Settings;
+use super::noise::Known;
 use super::shortcut::Promise;
 use crate::design;
 use crate::frame::Frame;
@@ -44,6 +45,9 @@ pub(super) struct Progress {
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) spread: f64,
+    /// What is known of the noise.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) noise: Known,
 }
 
 impl Progress {
@@ -52,6 +56,7 @@ impl Progress {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
         (self.beta, self.spread) = (other.beta, other.spread);
+        self.noise.clone_from(&other.noise);
     }
 }
 
@@ -74,7 +79,7 @@ impl LocalRun {
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0 };
+        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0, noise: Known::default() };
         Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
     }
 

@@ -2,6 +2,7 @@
 
 use super::config::{Config, Preset};
 use super::model::Workspace;
+use super::noise::Found;
 use super::report::Restart;
 use super::run::LocalRun;
 use super::seen::Seen;
@@ -74,6 +75,7 @@ struct Saved<'a> {
     next_id: u64,
     run: &'a LocalRun,
     best_run: &'a Option<LocalRun>,
+    found: &'a Option<Found>,
     restarts: &'a [Restart],
     converged: bool,
 }
@@ -97,6 +99,8 @@ struct Loaded {
     run: LocalRun,
     #[serde(default)]
     best_run: Option<LocalRun>,
+    #[serde(default)]
+    found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
 }
@@ -127,6 +131,7 @@ impl Optimizer {
             next_id: self.next_id,
             run: &self.run,
             best_run: &self.best_run,
+            found: &self.found,
             restarts: &self.restarts,
             converged: self.converged,
         };
@@ -203,6 +208,7 @@ impl Loaded {
             next_id: self.next_id,
             run: self.run,
             best_run: self.best_run,
+            found: self.found,
             restarts: self.restarts,
             converged: self.converged,
             model: None,

@@ -13,6 +13,8 @@ pub enum Kind {
     Number,
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// One of these names or a number within the range.
+    NumberOr(&'static [&'static str]),
 }
 
 /// An interval, each end with or without its end point.
@@ -83,6 +85,7 @@ impl Kind {
                 Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
                 _ => names.concat(),
             },
+            Self::NumberOr(names) => format!("{}, or a number{}", names.join(", "), range.words()),
         };
         if optional {
             words += ", or none";
