@@ -152,7 +152,7 @@ class Processes:
         self._end([worker])
         code = worker.process.returncode
         cause = f"exit status {code}" if code >= 0 else f"signal {-code}"
-        if not worker.ready:
+        if not worker.ready and code >= 0:
             return Failure(
                 WorkerError(
                     f"a worker process ended before it could evaluate ({cause}); what it printed "

@@ -44,8 +44,8 @@ pub(crate) struct Quadratic {
     local: Vec<f64>,
 }
 
-/// Changes of the set of free coordinates per dimension before a minimisation is left as it is: twice what visiting every bound takes.
-const ACTIVE_SETS: usize = 2;
+/// Changes of the set of free coordinates per dimension before a minimisation is left as it is: several times what visiting every bound takes.
+const ACTIVE_SETS: usize = 10;
 
 impl Quadratic {
     /// Makes room for `n` observations in `d` dimensions.
@@ -144,7 +144,8 @@ impl Quadratic {
     }
 
     /// Minimises q over a box of u by active sets: Newton's step in the coordinates that are free (or, where q is not convex in them,
-    /// steepest descent), up to the first bound; a coordinate at its bound is free when q falls away from it.
+    /// steepest descent), up to the first bound, which holds its coordinate from then on. Once nothing is left to gain, the coordinate
+    /// that q falls off most steeply is let go, until there is none.
     fn solve_at_bounds(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
         let d = frame.dim();
         // q in the box: x = A (u − c) with A_ij = R_ji / S_i, so the gradient is Aᵀ g and the Hessian Aᵀ H A.
@@ -165,17 +166,13 @@ impl Quadratic {
         }
         let u = &mut self.minimiser;
         u.clear();
-        u.extend_from_slice(frame.centre());
-        let mut settled: Option<Vec<usize>> = None;
+        u.extend(frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)));
+        for (j, (u, c)) in u.iter().zip(frame.centre()).enumerate() {
+            linalg::axpy(&mut gradient, u - c, hessian.col(j));
+        }
+        let mut held = vec![false; d];
         for _ in 0..ACTIVE_SETS * (d + 1) {
-            let is_free = |&j: &usize| {
-                let ((low, high), slope) = (bounds[j], gradient[j]);
-                (u[j] > low || slope < 0.0) && (u[j] < high || slope > 0.0)
-            };
-            let free: Vec<usize> = (0..d).filter(is_free).collect();
-            if free.is_empty() || settled.as_ref() == Some(&free) {
-                break;
-            }
+            let free: Vec<usize> = (0..d).filter(|&j| !held[j]).collect();
             let mut step: Vec<f64> = free.iter().map(|&j| -gradient[j]).collect();
             self.factor.reshape(free.len(), free.len());
             for (a, &j) in free.iter().enumerate() {
@@ -213,10 +210,19 @@ impl Quadratic {
                 break;
             }
             for (&p, &j) in step.iter().zip(&free) {
-                u[j] = if reach(p, j, u[j]) <= length { bound(p, j) } else { u[j] + length * p };
+                held[j] = reach(p, j, u[j]) <= length;
+                u[j] = if held[j] { bound(p, j) } else { u[j] + length * p };
             }
             linalg::axpy(&mut gradient, length, &along);
-            settled = (length == whole).then_some(free);
+            if length == whole || free.iter().all(|&j| held[j]) {
+                // How steeply q falls from a held coordinate into the box.
+                let fall = |j: &usize| if u[*j] <= bounds[*j].0 { -gradient[*j] } else { gradient[*j] };
+                let steepest = (0..d).filter(|&j| held[j]).max_by(|a, b| fall(a).total_cmp(&fall(b)));
+                match steepest.filter(|j| fall(j) > 0.0) {
+                    Some(j) => held[j] = false,
+                    None => break,
+                }
+            }
         }
     }
 }

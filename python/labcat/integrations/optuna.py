@@ -15,7 +15,6 @@ True
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import warnings

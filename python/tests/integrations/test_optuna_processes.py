@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections import Counter
@@ -48,7 +49,7 @@ def test_workers_share_a_study(url, storage):
     assert study.best_value < 1e-3
     overlapping = sum(
         a.datetime_start < b.datetime_complete and b.datetime_start < a.datetime_complete
-        for a, b in zip(trials, trials[1:])
+        for a, b in itertools.pairwise(trials)
     )
     assert overlapping > 0
 

@@ -98,7 +98,7 @@ impl Study {
     pub(crate) fn middle(&self) -> Vec<f64> {
         let middle = |p: &labcat::Parameter| match p.scale {
             Scale::Linear => 0.5 * p.low + 0.5 * p.high,
-            Scale::Log => (0.5 * p.low.ln() + 0.5 * p.high.ln()).exp().clamp(p.low, p.high),
+            Scale::Log => (p.low.sqrt() * p.high.sqrt()).clamp(p.low, p.high),
         };
         self.domain.parameters().iter().map(middle).collect()
     }

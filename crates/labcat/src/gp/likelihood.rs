@@ -91,7 +91,7 @@ impl Derivatives {
         self.derivative.mirror_upper();
         self.images.reshape(n, d);
         images(&gp.b.x, &gp.b.alpha, &mut self.derivative, &mut self.images);
-        self.image_rows.transpose_from(&self.images);
+        self.image_rows.transpose_from(&self.images, 1);
         linalg::solve_rows(&gp.b.factor, &mut self.image_rows);
         linalg::neg_gram(&self.image_rows, &mut self.hessian);
         self.hessian.scale(0.5);

@@ -164,3 +164,36 @@ fn the_prior_is_a_normal_density_of_ln_ell() {
     assert!((log_prior(&[0.1, -0.2], Some(0.1)) + 0.5 * (1.0 + 4.0)).abs() < 1e-12);
     assert_eq!(log_prior(&[3.0, 4.0], None), 0.0);
 }
+
+#[test]
+fn average_information_needs_no_gradient_and_improves_in_any_dimension() {
+    let average = Curvature::AverageInformation;
+    for (n, d) in [(14, 2), (35, 5), (50, HESSIAN_MAX_DIM + 1), (60, 60)] {
+        for seed in 0..5 {
+            let steepness: Vec<f64> = (0..d).map(|i| [0.1, 0.5, 3.0][i % 3]).collect();
+            let data = Data::new(seed, n, &steepness);
+            let mut scales = LengthScales { ln_ell: vec![0.0; d], ..LengthScales::default() };
+            assert_eq!(scales.ascent_direction(&data.start(), Some(0.1), average), StepKind::Newton);
+            let slope = linalg::dot(&scales.gradient, &scales.direction);
+            assert!(slope > 0.0, "uphill");
+            let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), (1, average), &mut Buffers::default());
+            assert_eq!(kind, StepKind::Newton, "{n} x {d}, seed {seed}: the step was refused");
+            assert!(posterior(&gp, &scales.ell, Some(0.1)) > data.start().log_likelihood());
+        }
+    }
+}
+
+#[test]
+fn both_curvatures_lead_to_the_same_length_scales() {
+    for seed in 0..5 {
+        let data = Data::new(seed, 25, &[0.7, 2.5, 1.2]);
+        let [exact, average] = [Curvature::Exact, Curvature::AverageInformation].map(|curvature| {
+            let mut scales = LengthScales::default();
+            scales.improve(data.start(), &data.y, Some(0.3), (300, curvature), &mut Buffers::default());
+            scales.ell
+        });
+        for (a, b) in exact.iter().zip(&average) {
+            assert!((a / b - 1.0).abs() < 1e-3, "seed {seed}: {exact:?} and {average:?}");
+        }
+    }
+}

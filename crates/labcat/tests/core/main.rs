@@ -9,6 +9,7 @@ mod failures;
 #[cfg(feature = "serde")]
 mod fixtures;
 mod fuzz;
+mod quality;
 mod reports;
 mod shortcut;
 #[cfg(feature = "serde")]
@@ -18,3 +19,4 @@ mod support;
 mod switches;
 mod targets;
 mod telling;
+mod views;
