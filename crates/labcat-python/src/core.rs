@@ -186,6 +186,16 @@ impl Core {
         self.with(py, |o| o.evaluations().iter().map(told).collect())
     }
 
+    /// Whether values are known to have noise, and its standard deviation as given or estimated (0 if there is none or each was told).
+    fn noise(&self, py: Python<'_>) -> PyResult<(bool, f64)> {
+        self.with(py, |o| (o.has_noise(), o.noise_sigma().unwrap_or(0.0)))
+    }
+
+    /// Standard deviations of values, by id, where they were told.
+    fn stds(&self, py: Python<'_>) -> PyResult<Vec<(u64, f64)>> {
+        self.with(py, |o| o.evaluations().iter().filter_map(|e| e.outcome.std().map(|std| (e.id.0, std))).collect())
+    }
+
     /// Why evaluations failed, by id, where anybody said.
     fn reasons(&self, py: Python<'_>) -> PyResult<Vec<(u64, String)>> {
         self.with(py, |o| {

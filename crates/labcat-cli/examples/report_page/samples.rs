@@ -232,6 +232,7 @@ impl Search<'_> {
             parameters: self.parameters,
             evaluations,
             best,
+            recommended: None,
             restarts,
             trust_regions,
         }
@@ -246,6 +247,7 @@ impl Search<'_> {
                 id,
                 x,
                 value: Some(value),
+                std: None,
                 status: "ok".into(),
                 message: None,
                 seconds,
@@ -262,7 +264,7 @@ impl Search<'_> {
             "Traceback (most recent call last):\n  File \"simulate.py\", line 41, in <module>\n    main()\nFloatingPointError: the residual is not a number\n"
         };
         let message = Some(if late { "did not end within its timeout of 10m" } else { "exit status 1" }.to_owned());
-        Evaluation { id, x, value: None, status: status.into(), message, seconds, stdout, stderr: stderr.into() }
+        Evaluation { id, x, value: None, std: None, status: status.into(), message, seconds, stdout, stderr: stderr.into() }
     }
 
     fn region(&self, told: usize, centre: &[f64], widths: &[f64], angle: f64) -> TrustRegion {

@@ -380,10 +380,7 @@ impl Optimizer {
 
     /// Why there are no more suggestions; `None` while there are.
     pub fn stop_reason(&self) -> Option<StopReason> {
-        let best = self.observations.best().and_then(|p| self.observations.value(p));
-        if let (Some(best), Some(target)) = (best, self.settings.target)
-            && best <= target
-        {
+        if self.settings.target.is_some_and(|target| self.has_met(target)) {
             return Some(StopReason::Target);
         }
         if self.observations.len() >= self.settings.budget {

@@ -230,7 +230,7 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) ->
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
     let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget);
-    let prior = noise::prior(prior, switches.signal, &work.noise);
+    let prior = noise::prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;
         RestartCause::Factorisation

@@ -19,8 +19,9 @@ use crate::math;
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
 const DOUBTED: f64 = 0.1;
 const DOUBT: f64 = 2.0;
-/// The least signal of the model, in standard deviations of the noise.
-const LEAST_SIGNAL: f64 = 10.0;
+/// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
+/// noise.
+const LEAST_RISE: f64 = 2.0;
 /// Observations kept where the noise is a third of the spread or more, in those kept without, and how fast their number follows.
 const MORE: f64 = 3.0;
 const DROWNED: f64 = 1.0 / 3.0;
@@ -36,7 +37,7 @@ const PATIENCE: usize = 40;
 /// No noise is larger than this many times the range of the values.
 const LARGEST: f64 = 1e4;
 /// A recommendation is the lowest mean plus this many standard deviations.
-const CAUTION: f64 = 0.5;
+const CAUTION: f64 = 1.0;
 /// Gradient steps on the way to it.
 const DESCENTS: usize = 50;
 
@@ -257,14 +258,16 @@ fn typical(problem: Problem<'_>, run: &LocalRun) -> f64 {
     run.now.members.iter().map(std).map(|s| s * s).sum::<f64>().sqrt()
 }
 
-/// The prior of outputs with noise: its signal is what is left of their variance without the noise, but no less than the least signal.
-/// Where that holds, the most likely length-scales are those over which the objective changes by so much: they do not shrink with the
-/// region that is looked at.
-pub(super) fn prior(mut prior: Prior, factor: f64, noise: &[f64]) -> Prior {
+/// The prior of outputs with noise: its signal σ_f² is what is left of their variance without the noise, but no less than a multiple of
+/// it. Where that holds, the most likely length-scales are those over which the objective changes by σ_f: they do not shrink with the
+/// region that is looked at. A bowl of σ_f per length-scale rises by d β² σ_f over the region.
+pub(super) fn prior(problem: Problem<'_>, mut prior: Prior, noise: &[f64]) -> Prior {
     if !noise.is_empty() {
+        let (d, beta) = (problem.domain.dim() as f64, problem.settings.region.beta);
+        let (factor, least) = (problem.settings.switches.signal, LEAST_RISE / (d * beta * beta));
         prior.noise = noise.iter().sum::<f64>() / noise.len() as f64;
         let clear = prior.signal - factor * factor * prior.noise;
-        prior.signal = clear.max(LEAST_SIGNAL * LEAST_SIGNAL * prior.noise);
+        prior.signal = clear.max(least * least * prior.noise);
     }
     prior
 }

@@ -3,7 +3,7 @@
 use super::Optimizer;
 use super::config::Noise;
 use super::model::{Model, Workspace};
-use super::noise::Found;
+use super::noise::{self, Found};
 use super::propose::{Problem, update_model};
 use super::run::LocalRun;
 use crate::domain::PointError;
@@ -100,7 +100,7 @@ impl Optimizer {
     /// What the newest run would recommend under noise, with all that was told.
     fn found_now(&self) -> Option<Found> {
         let ready = self.run.started() || self.run.now.members.len() > self.domain.dim() + 1;
-        if self.config().noise == Noise::None || !ready {
+        if !(ready && noise::is_on(self.problem(), &self.run)) {
             return None;
         }
         if self.run.fresh == 0 {
@@ -116,6 +116,26 @@ impl Optimizer {
     fn problem(&self) -> Problem<'_> {
         let Self { domain, settings, observations, pending, seen, found, .. } = self;
         Problem { domain, settings, observations, pending, seen, found: found.as_ref(), ends: false }
+    }
+
+    /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation.
+    pub(super) fn has_met(&self, target: f64) -> bool {
+        if self.has_noise() {
+            let found = self.found_now().into_iter().chain(self.found.clone());
+            return found.into_iter().any(|found| found.bound() <= target);
+        }
+        self.observations.best().and_then(|p| self.observations.value(p)).is_some_and(|best| best <= target)
+    }
+
+    /// Whether values are known to have noise.
+    pub fn has_noise(&self) -> bool {
+        self.found.is_some() || noise::is_on(self.problem(), &self.run)
+    }
+
+    /// Standard deviation of the noise, in units of the objective: as given or as estimated so far; `None` if values are taken as
+    /// exact or each was told with its own.
+    pub fn noise_sigma(&self) -> Option<f64> {
+        Some(noise::sigma(self.problem(), &self.run)).filter(|sigma| *sigma > 0.0)
     }
 
     /// Keeps what the newest run would recommend: it is over.

@@ -35,6 +35,10 @@ fn samples(switch: &Switch) -> Vec<String> {
     let mut all: Vec<String> = match switch.kind {
         Kind::Flag => vec!["true".into(), "false".into()],
         Kind::Choice(names) => names.iter().map(|n| (*n).into()).collect(),
+        Kind::NumberOr(names) => {
+            let ends = [inside(switch, true), 0.5, inside(switch, false)].map(|v| text(switch, v));
+            names.iter().map(|n| (*n).into()).chain(ends).collect()
+        }
         Kind::Whole | Kind::Number => {
             let (low, high) = (inside(switch, true), inside(switch, false));
             let between = (0.5 * low + 0.5 * high).clamp(low, high.min(low.max(0.0) + 3.0));
@@ -106,9 +110,10 @@ fn unreadable_values_are_named_with_what_is_allowed() {
         match switch.kind {
             Kind::Flag | Kind::Choice(_) => wrong.extend(["1", "True ", "0.5"]),
             Kind::Whole => wrong.extend(["-1", "0.5", "NaN", "18446744073709551616"]),
-            Kind::Number => {}
+            Kind::Number | Kind::NumberOr(_) => {}
         }
-        wrong.extend((!switch.optional).then_some("none"));
+        let takes_none = switch.optional || matches!(switch.kind, Kind::NumberOr(names) if names.contains(&"none"));
+        wrong.extend((!takes_none).then_some("none"));
         for value in wrong {
             let error = Config::new(Preset::Default).set(switch.name, value).unwrap_err();
             let allowed = switch.allowed();
@@ -131,7 +136,7 @@ fn values_beyond_either_end_are_named_with_what_is_allowed() {
                 beyond.extend((low >= 1.0).then_some(low - 1.0));
                 beyond.extend((high < 1e15).then_some(high + 1.0));
             }
-            Kind::Number => {
+            Kind::Number | Kind::NumberOr(_) => {
                 beyond.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
                 if low.is_finite() {
                     beyond.extend([if low_included { low.next_down() } else { low }, low - 1.0]);
