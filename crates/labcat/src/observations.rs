@@ -80,7 +80,9 @@ enum Word {
 impl From<Told> for Outcome {
     fn from(told: Told) -> Self {
         match told {
-            Told::Parts { value: Some(value), std, .. } => Self { std: std.filter(|s| is_std(*s)), ..Self::from(value) },
+            Told::Parts { value: Some(value), std, .. } => {
+                Self { std: std.filter(|s| is_std(*s)), ..Self::from(value) }
+            }
             Told::Parts { reason, .. } => Self { reason, ..Self::default() },
             Told::Word(Word::Failed) => Self::default(),
         }

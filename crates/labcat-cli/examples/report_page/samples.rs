@@ -264,7 +264,17 @@ impl Search<'_> {
             "Traceback (most recent call last):\n  File \"simulate.py\", line 41, in <module>\n    main()\nFloatingPointError: the residual is not a number\n"
         };
         let message = Some(if late { "did not end within its timeout of 10m" } else { "exit status 1" }.to_owned());
-        Evaluation { id, x, value: None, std: None, status: status.into(), message, seconds, stdout, stderr: stderr.into() }
+        Evaluation {
+            id,
+            x,
+            value: None,
+            std: None,
+            status: status.into(),
+            message,
+            seconds,
+            stdout,
+            stderr: stderr.into(),
+        }
     }
 
     fn region(&self, told: usize, centre: &[f64], widths: &[f64], angle: f64) -> TrustRegion {

@@ -145,7 +145,9 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) {
                 (sum, count) = (sum + value, count + 1.0);
             }
         }
-        if count > 0.0 && let Some(value) = observations.value(new) {
+        if count > 0.0
+            && let Some(value) = observations.value(new)
+        {
             let square = (value - sum / count).powi(2) * count / (count + 1.0);
             known.saw(square);
         }

@@ -1,7 +1,7 @@
 //! The algorithm itself: [`Optimizer::propose`] and [`update_model`] are Algorithm 2 of the paper, one call per line.
 
-use super::noise::Found;
 use super::model::{self, Model, Workspace};
+use super::noise::Found;
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
 use super::{Optimizer, Pending, config::Settings, noise, seen::Seen, shortcut};

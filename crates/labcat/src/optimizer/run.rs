@@ -79,7 +79,13 @@ impl LocalRun {
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0, noise: Known::default() };
+        let now = Progress {
+            members: Vec::new(),
+            frame: Frame::of_box(d),
+            beta: settings.region.beta,
+            spread: 0.0,
+            noise: Known::default(),
+        };
         Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
     }
 

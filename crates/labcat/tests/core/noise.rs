@@ -171,7 +171,10 @@ fn a_run_ends_and_its_region_stays_open() {
         narrowest = report.half_widths.iter().copied().fold(narrowest, f64::min);
         optimizer.tell(suggestion.id, bowl(&suggestion.x) + normal.next()).unwrap();
     }
-    assert!(narrowest > 1e-2, "half-widths down to {narrowest} of a box in which the bowl rises by 50 under noise of 1");
+    assert!(
+        narrowest > 1e-2,
+        "half-widths down to {narrowest} of a box in which the bowl rises by 50 under noise of 1"
+    );
     assert!(optimizer.restarts().iter().any(|r| r.cause == RestartCause::Noise), "{:?}", optimizer.restarts());
 }
 

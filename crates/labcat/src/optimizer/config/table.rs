@@ -1,8 +1,8 @@
 //! The one table of switches. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
 //! state, the option of the command line and the keyword of Python: adding a switch is adding a row (and using it).
 
-use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
 use super::noise::Noise;
+use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
 use super::{ConfigError, Preset};
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
