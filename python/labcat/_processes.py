@@ -37,10 +37,14 @@ class _Worker:
         options: dict[str, Any] = {}
         if sys.platform == "win32":
             os.set_handle_inheritable(handle, True)
-            options["startupinfo"] = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
+            options["startupinfo"] = subprocess.STARTUPINFO(
+                lpAttributeList={"handle_list": [handle]}
+            )
         else:
             # A group of its own: what the objective starts ends with it, and Ctrl-C is our affair.
-            own_group = {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+            own_group = (
+                {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+            )
             options.update(own_group, pass_fds=[handle])
         limits = {name: str(threads) for name in _THREADS}
         code = f"import sys; sys.path[:] = {sys.path!r}; from labcat._worker import main; main({handle})"
@@ -162,7 +166,9 @@ class Processes:
             )
         assert worker.trial is not None
         return Failure(
-            WorkerError(f"the worker process that evaluated trial {worker.trial.id} died ({cause})"),
+            WorkerError(
+                f"the worker process that evaluated trial {worker.trial.id} died ({cause})"
+            ),
             lost=True,
         )
 

@@ -42,6 +42,8 @@ pub(crate) struct Quadratic {
     /// The point of the newest minimisation, in the box.
     pub(crate) minimiser: Vec<f64>,
     local: Vec<f64>,
+    /// The smallest box around the points of the newest minimisation.
+    bounds: Vec<(f64, f64)>,
 }
 
 /// Changes of the set of free coordinates per dimension before a minimisation is left as it is: several times what visiting every bound takes.
@@ -59,6 +61,7 @@ impl Quadratic {
         for v in [&mut self.minimiser, &mut self.local] {
             v.reserve(d);
         }
+        self.bounds.reserve(d);
     }
 
     /// Fits to the first `n` rows of `x` and outputs `y` ≥ 0, the best of them 0. A fit has to be right where outputs are good, so
@@ -110,22 +113,25 @@ impl Quadratic {
     /// active sets. Leaves the point in [`Quadratic::minimiser`] and gives q there.
     pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> f64 {
         let d = frame.dim();
-        let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
+        let mut bounds = std::mem::take(&mut self.bounds);
+        bounds.clear();
+        bounds.resize(d, (f64::INFINITY, f64::NEG_INFINITY));
         for u in points {
             for ((low, high), u) in bounds.iter_mut().zip(u) {
                 (*low, *high) = (low.min(*u), high.max(*u));
             }
         }
         self.minimiser.clear();
-        if self.solve_inside() {
+        let mut inside = self.solve_inside();
+        if inside {
             self.minimiser.extend((0..d).map(|j| frame.to_box(&self.local, j)));
-            let within = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
-            if self.minimiser.iter().zip(&bounds).all(within) {
-                return self.value();
-            }
+            inside = self.minimiser.iter().zip(&bounds).all(|(u, (low, high))| low <= u && u <= high);
         }
-        self.solve_at_bounds(frame, &bounds);
-        frame.to_local(&self.minimiser, &mut self.local);
+        if !inside {
+            self.solve_at_bounds(frame, &bounds);
+            frame.to_local(&self.minimiser, &mut self.local);
+        }
+        self.bounds = bounds;
         self.value()
     }
 

@@ -1,4 +1,8 @@
 use super::*;
+
+fn ascent(steps: usize, curvature: Curvature) -> Ascent {
+    Ascent { steps, curvature, longest: f64::INFINITY }
+}
 use crate::gp::Prior;
 use crate::gp::kernel::KernelKind;
 use crate::rng::Rng;
@@ -55,7 +59,7 @@ fn every_step_improves_the_posterior_and_gives_the_model_it_says() {
                 let mut scales = LengthScales::default();
                 let before = data.start().log_likelihood();
                 let (gp, kind) =
-                    scales.improve(data.start(), &data.y, sigma, (1, Curvature::Exact), &mut Buffers::default());
+                    scales.improve(data.start(), &data.y, sigma, ascent(1, Curvature::Exact), &mut Buffers::default());
                 let ell = scales.ell.clone();
                 assert!(ell.iter().all(|l| *l > 0.0 && l.is_finite()));
                 let after = posterior(&gp, &ell, sigma);
@@ -79,7 +83,7 @@ fn the_line_search_accepts_by_the_rule_of_armijo() {
         let data = Data::new(seed, 14, &[0.5, 3.0]);
         let mut scales = LengthScales::default();
         let (gp, kind) =
-            scales.improve(data.start(), &data.y, Some(0.1), (1, Curvature::Exact), &mut Buffers::default());
+            scales.improve(data.start(), &data.y, Some(0.1), ascent(1, Curvature::Exact), &mut Buffers::default());
         if kind == StepKind::Stay {
             continue;
         }
@@ -100,7 +104,7 @@ fn many_steps_arrive_at_a_stationary_point() {
             let data = Data::new(seed, 20, &[0.7, 2.5]);
             let mut scales = LengthScales::default();
             let (gp, _) =
-                scales.improve(data.start(), &data.y, sigma, (200, Curvature::Exact), &mut Buffers::default());
+                scales.improve(data.start(), &data.y, sigma, ascent(200, Curvature::Exact), &mut Buffers::default());
             scales.ascent_direction(&gp, sigma, Curvature::Exact);
             let norm = linalg::dot(&scales.gradient, &scales.gradient).sqrt();
             assert!(norm < 1e-3, "seed {seed}: gradient of length {norm} is left");
@@ -142,7 +146,8 @@ fn without_a_prior_a_convex_likelihood_takes_the_gradient() {
 fn no_steps_leave_the_length_scales_alone() {
     let data = Data::new(2, 14, &[1.0, 1.0]);
     let mut scales = LengthScales::default();
-    let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), (0, Curvature::Exact), &mut Buffers::default());
+    let (gp, kind) =
+        scales.improve(data.start(), &data.y, Some(0.1), ascent(0, Curvature::Exact), &mut Buffers::default());
     assert_eq!(kind, StepKind::Stay);
     assert_eq!(scales.ell, [1.0, 1.0]);
     assert_eq!(gp.log_likelihood(), data.start().log_likelihood());
@@ -154,7 +159,8 @@ fn in_many_dimensions_the_step_needs_no_hessian() {
     let data = Data::new(3, 50, &vec![0.5; d]);
     let mut scales = LengthScales { ln_ell: vec![0.0; d], ..LengthScales::default() };
     assert_eq!(scales.ascent_direction(&data.start(), Some(0.1), Curvature::Exact), StepKind::Gradient);
-    let (_, kind) = scales.improve(data.start(), &data.y, Some(0.1), (1, Curvature::Exact), &mut Buffers::default());
+    let (_, kind) =
+        scales.improve(data.start(), &data.y, Some(0.1), ascent(1, Curvature::Exact), &mut Buffers::default());
     assert_eq!(kind, StepKind::Gradient);
 }
 

@@ -54,11 +54,9 @@ pub(super) struct Known {
     share: f64,
     /// Whether a repeated evaluation gave the same value.
     exact: bool,
-    /// Evaluations before this position have been looked at.
-    looked: usize,
     /// What the run would recommend, smaller is better.
     pub(super) found: Option<Found>,
-    /// The best that it would have recommended, mean plus standard deviation, and the evaluations told by then.
+    /// The best that it would have recommended, mean plus standard deviation, and the place in the history by then.
     best: Option<(f64, usize)>,
 }
 
@@ -83,9 +81,7 @@ impl Known {
     pub(super) fn carried(&self) -> Self {
         Self { found: None, best: None, share: 0.0, ..self.clone() }
     }
-}
 
-impl Known {
     /// Takes in the square of what a repeated evaluation differed by.
     fn saw(&mut self, square: f64) {
         if !square.is_finite() {
@@ -116,10 +112,10 @@ impl Known {
     }
 
     /// Takes in what the run would recommend after a step.
-    fn find(&mut self, found: Found, evaluations: usize) {
+    fn find(&mut self, found: Found, told: usize) {
         if found.mean.is_finite() && found.std.is_finite() {
             if self.best.is_none_or(|(best, _)| found.bound() < best) {
-                self.best = Some((found.bound(), evaluations));
+                self.best = Some((found.bound(), told));
             }
             self.found = Some(found);
         }
@@ -134,7 +130,7 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) {
     let observations = problem.observations;
     let (members, known) = (&run.now.members, &mut run.now.noise);
     for (place, &new) in members.iter().enumerate().rev() {
-        if new < known.looked {
+        if new < run.now.told {
             break;
         }
         let (mut sum, mut count) = (0.0, 0.0);
@@ -152,7 +148,6 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) {
             known.saw(square);
         }
     }
-    known.looked = members.last().map_or(known.looked, |p| known.looked.max(p + 1));
 }
 
 /// Standard deviation of the noise where it is not told by evaluation, 0 for none.
@@ -234,7 +229,7 @@ pub(super) fn update_model(
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let (u, mean, std) = recommend(problem, run, &fit, work);
     let found = Found { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean) };
-    run.now.noise.find(found, problem.observations.len());
+    run.now.noise.find(found, run.now.told);
     Ok(Model { fit, outputs, discarded, shortcut: None, again: None, avoided: 0, incumbent: mean })
 }
 
@@ -296,7 +291,7 @@ fn why_over(problem: Problem<'_>, run: &LocalRun, low: f64, high: f64) -> Option
     if switches.tolerance.is_some_and(|t| range <= t) {
         return Some(RestartCause::Tolerance);
     }
-    let stalled = run.now.noise.best.map_or(0, |(_, then)| problem.observations.len().saturating_sub(then));
+    let stalled = run.now.noise.best.map_or(0, |(_, then)| run.now.told.saturating_sub(then));
     if stalled >= PATIENCE * problem.domain.dim() {
         return Some(RestartCause::Noise);
     }

@@ -50,18 +50,21 @@ impl Optimizer {
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
         let Self { domain, settings, observations, pending, seen, found, run, model, work, rng, next_id, .. } = self;
         let problem = Problem { domain, settings, observations, pending, seen, found: found.as_ref(), ends: true };
+        // A step that was made before is only made again, or still at hand; what was revised or set since may end the run all the same.
+        let known = run.started() && run.fresh() == 0;
         let mut current = match model.take() {
-            Some(current) if run.fresh == 0 => match model::why_over(problem, run, &current.outputs) {
-                None => current,
-                Some(cause) => return Err(cause), // what was revised or set since the step ends the run
-            },
+            Some(current) if known => current,
             outdated => {
                 work.reclaim(outdated);
-                let mut new = update_model(problem, run, work)?; // lines 6–11
+                let mut new = update_model(Problem { ends: !known, ..problem }, run, work)?; // lines 6–11
                 new.avoid_failures(problem, run);
                 new
             }
         };
+        if let Some(cause) = known.then(|| model::why_over(problem, run, &current.outputs)).flatten() {
+            work.reclaim(Some(current));
+            return Err(cause);
+        }
         let shortcut = current.shortcut.take();
         let current = model.insert(current);
         if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, TrialId(*next_id))) {
@@ -134,7 +137,7 @@ fn maximise_acquisition(
     let mut x = vec![0.0; domain.dim()];
     while let Some(candidate) = maximiser.best() {
         domain.to_user(candidate.u, &mut x);
-        if is_new(&x) {
+        if is_new(&x) && !model.is_imagined(run, candidate.u) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(candidate.mean));
             let (acquisition, clipped) = (candidate.score, maximiser.clipped);
             return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped });

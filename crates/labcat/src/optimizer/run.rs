@@ -19,10 +19,10 @@ pub(super) struct LocalRun {
     pub(super) design: Vec<Vec<f64>>,
     /// Evaluations of this run that failed, as positions in the history, the oldest first.
     pub(super) failed: Vec<usize>,
-    /// Observations of this run told since the newest step (or changed since).
-    pub(super) fresh: usize,
+    /// Whether something that the newest step knew was changed since.
+    pub(super) revised: bool,
     /// The newest shortcut that was followed.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) promise: Option<Promise>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
@@ -42,8 +42,9 @@ pub(super) struct Progress {
     pub(super) frame: Frame,
     /// β: half the side of the trust region.
     pub(super) beta: f64,
+    /// What stands in the history from this position on came after the newest step.
+    pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub(super) spread: f64,
     /// What is known of the noise.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -55,7 +56,7 @@ impl Progress {
     fn copy_from(&mut self, other: &Self) {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
-        (self.beta, self.spread) = (other.beta, other.spread);
+        (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
         self.noise.clone_from(&other.noise);
     }
 }
@@ -66,7 +67,7 @@ impl Progress {
 pub(super) struct Before {
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) then: Progress,
-    pub(super) fresh: usize,
+    pub(super) revised: bool,
     pub(super) started: bool,
 }
 
@@ -83,10 +84,11 @@ impl LocalRun {
             members: Vec::new(),
             frame: Frame::of_box(d),
             beta: settings.region.beta,
+            told: 0,
             spread: 0.0,
             noise: Known::default(),
         };
-        Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
+        Self { number, design, failed: Vec::new(), revised: false, promise: None, now, before: None }
     }
 
     /// Whether a model-based step was made.
@@ -100,6 +102,11 @@ impl LocalRun {
         self.now.members.contains(&position) || before.contains(&position)
     }
 
+    /// Whether this run has the evaluation among its successes or its failures.
+    pub(super) fn names(&self, position: usize) -> bool {
+        self.rests_on(position) || self.failed.contains(&position)
+    }
+
     /// Takes an evaluation of this run in, or moves it after its outcome was revised.
     pub(super) fn place(&mut self, position: usize, succeeded: bool) {
         self.now.members.retain(|&p| p != position);
@@ -108,14 +115,15 @@ impl LocalRun {
         into.insert(into.partition_point(|&p| p < position), position);
     }
 
+    /// Observations that the newest step did not know as they are now.
+    pub(super) fn fresh(&self) -> usize {
+        let news = self.now.members.iter().rev().take_while(|&&p| p >= self.now.told).count();
+        news.max(usize::from(self.revised))
+    }
+
     /// How many evaluations have failed since the newest success.
     pub(super) fn failures_in_a_row(&self) -> usize {
         self.failed.iter().rev().take_while(|&&p| self.now.members.last().is_none_or(|&m| p > m)).count()
-    }
-
-    /// Marks the model as outdated by one more observation.
-    pub(super) fn told_anew(&mut self) {
-        self.fresh = self.fresh.saturating_add(1);
     }
 
     /// X′ = S⁻¹ Rᵀ (U − c) of the members, from their places in the box: the input of the next fit. (eq:input_transform_matrices)
@@ -133,17 +141,23 @@ impl LocalRun {
 
     /// Remembers how a step begins.
     pub(super) fn mark(&mut self) {
-        let (started, fresh) = (self.started(), self.fresh);
-        let before = self.before.get_or_insert_with(|| Before { then: self.now.clone(), fresh, started });
+        let (started, revised) = (self.started(), self.revised);
+        let before = self.before.get_or_insert_with(|| Before { then: self.now.clone(), revised, started });
         before.then.copy_from(&self.now);
-        (before.fresh, before.started) = (fresh, started);
+        (before.revised, before.started) = (revised, started);
+    }
+
+    /// Takes note that the step at hand knows all that was told.
+    pub(super) fn know(&mut self) {
+        self.revised = false;
+        self.now.told = self.now.members.last().map_or(0, |p| p + 1);
     }
 
     /// Goes back to how the newest step began.
     pub(super) fn rewind(&mut self) {
         if let Some(before) = &mut self.before {
             self.now.copy_from(&before.then);
-            self.fresh = before.fresh;
+            self.revised = before.revised;
             if !before.started {
                 self.before = None;
             }

@@ -72,7 +72,7 @@ pub(super) fn find(
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
                 let lowest = fit.minimise(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
-                if error < switches.quadratic_margin * -lowest {
+                if error < switches.quadratic_margin * -lowest && (lowest * range).is_finite() {
                     let (u, from) = (fit.minimiser.clone(), outputs.minimum());
                     return Some(Shortcut { u, from, to: from + lowest * range });
                 }

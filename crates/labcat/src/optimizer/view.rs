@@ -10,7 +10,7 @@ use crate::domain::PointError;
 use crate::frame::normalise;
 use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
-use crate::length_scale::LengthScales;
+use crate::length_scale::{Ascent, LengthScales};
 use crate::linalg::Matrix;
 use std::cmp::Ordering;
 
@@ -103,7 +103,7 @@ impl Optimizer {
         if !(ready && noise::is_on(self.problem(), &self.run)) {
             return None;
         }
-        if self.run.fresh == 0 {
+        if self.run.fresh() == 0 {
             return self.run.now.noise.found.clone();
         }
         let mut run = self.run.clone();
@@ -170,22 +170,24 @@ impl Optimizer {
             positions.iter().map(|&p| (observations.unit(p)[j] - about).powi(2)).sum::<f64>() / n
         };
         let mean = |j: usize| positions.iter().map(|&p| observations.unit(p)[j]).sum::<f64>() / n;
-        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt().max(f64::MIN_POSITIVE)).collect();
+        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt()).collect();
         let mut buffers = Buffers::default();
         let x = buffers.inputs(positions.len(), d);
         for (row, &p) in positions.iter().enumerate() {
             for (j, u) in observations.unit(p).iter().enumerate() {
-                x[(row, j)] = u / spread[j];
+                x[(row, j)] = if spread[j] > 0.0 { u / spread[j] } else { 0.0 }; // never moved: no say
             }
         }
         let prior = Prior::of(&y, self.config().kernel, 1.0, RELEVANCE_NUGGET);
         let gp = Gp::fit_with_jitter(prior, &y, buffers).ok()?;
         let mut scales = LengthScales::default();
-        let how = (RELEVANCE_STEPS, Curvature::AverageInformation);
+        let how = Ascent { steps: RELEVANCE_STEPS, curvature: Curvature::AverageInformation, longest: 1.0 };
         scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
-        let weights: Vec<f64> = scales.ell.iter().zip(&spread).map(|(l, s)| (l * s).powi(-2)).collect();
+        let weights: Vec<f64> =
+            scales.ell.iter().zip(&spread).map(|(l, s)| if *s > 0.0 { (l * s).powi(-2) } else { 0.0 }).collect();
         let total: f64 = weights.iter().sum();
-        Some(weights.into_iter().map(|w| w / total).collect())
+        let equal = 1.0 / d as f64;
+        Some(weights.into_iter().map(|w| if total > 0.0 && total.is_finite() { w / total } else { equal }).collect())
     }
 
     /// The run that found the best point (or, before it has a model, the newest one), and its model.

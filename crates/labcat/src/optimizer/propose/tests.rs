@@ -159,7 +159,7 @@ proptest! {
         let mut looked_at = 0;
         for _ in 0..60 {
             let suggestion = optimizer.ask().unwrap();
-            if optimizer.model.is_some() && optimizer.run.fresh == 0 && optimizer.run.started() {
+            if optimizer.model.is_some() && optimizer.run.fresh() == 0 && optimizer.run.started() {
                 prop_assert!(optimizer.run.now.members.len() <= keep);
                 let of_run = optimizer.observations.all().iter().filter(|e| e.run == optimizer.run.number);
                 let best = of_run.min_by(|a, b| a.outcome.value().unwrap().total_cmp(&b.outcome.value().unwrap())).unwrap();
