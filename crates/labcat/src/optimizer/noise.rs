@@ -19,6 +19,8 @@ use crate::math;
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
 const DOUBTED: f64 = 0.1;
 const DOUBT: f64 = 2.0;
+/// Noise of less than this part of the run's spread is not looked for: a run that has come so far sees rounding.
+const NOTICED: f64 = 1e-6;
 /// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
 /// noise.
 const LEAST_RISE: f64 = 2.0;
@@ -169,12 +171,15 @@ pub(super) fn is_on(problem: Problem<'_>, run: &LocalRun) -> bool {
 pub(super) fn doubtful(
     problem: Problem<'_>,
     run: &LocalRun,
-    gp: &Gp,
+    (gp, outputs): (&Gp, &Outputs),
     best: usize,
     work: &mut Workspace,
 ) -> Option<usize> {
     let known = &run.now.noise;
     if problem.settings.switches.noise != Noise::Auto || known.exact || known.sigma > 0.0 {
+        return None;
+    }
+    if DOUBTED * outputs.spread() < NOTICED * run.now.spread {
         return None;
     }
     let x = gp.inputs();

@@ -104,7 +104,7 @@ pub(super) fn update_model(
         fit = Some(model::fit_and_rescale(problem, run, work)?); // lines 8–10: GP, ℓ*, T_resc
     }
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
-    let again = noise::doubtful(problem, run, &fit.gp, best, work);
+    let again = noise::doubtful(problem, run, (&fit.gp, &outputs), best, work);
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
     Ok(Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent: 0.0 })
