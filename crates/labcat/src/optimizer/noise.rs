@@ -18,7 +18,7 @@ use crate::math;
 
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
 const DOUBTED: f64 = 0.1;
-const DOUBT: f64 = 2.0;
+const DOUBT: f64 = 3.0;
 /// Noise of less than this part of the run's spread is not looked for: a run that has come so far sees rounding.
 const NOTICED: f64 = 1e-6;
 /// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
@@ -76,6 +76,12 @@ impl Found {
     pub(super) fn bound(&self) -> f64 {
         self.mean + self.std
     }
+
+    /// Whether every number is usable (a deserialised one may hold anything).
+    #[cfg(feature = "serde")]
+    pub(super) fn is_valid(&self, d: usize) -> bool {
+        self.u.len() == d && self.u.iter().all(|u| u.abs() <= 1.0) && self.bound().is_finite() && self.std >= 0.0
+    }
 }
 
 impl Known {
@@ -90,12 +96,22 @@ impl Known {
             return;
         }
         const KEPT: f64 = 1.0 - 1.0 / MEMORY;
-        self.squares = KEPT * self.squares + square;
+        self.squares = (KEPT * self.squares + square).min(f64::MAX);
         self.repeats = KEPT * self.repeats + 1.0;
         self.exact = self.squares == 0.0;
         if self.sigma == 0.0 {
             self.sigma = (self.squares / self.repeats).sqrt();
         }
+    }
+
+    /// Whether a state that was read can be worked with.
+    #[cfg(feature = "serde")]
+    pub(super) fn is_valid(&self, d: usize) -> bool {
+        let amount = |v: f64| v.is_finite() && v >= 0.0;
+        [self.sigma, self.squares, self.repeats].into_iter().all(amount)
+            && (0.0..=1.0).contains(&self.share)
+            && self.found.as_ref().is_none_or(|found| found.is_valid(d))
+            && self.best.is_none_or(|(bound, _)| bound.is_finite())
     }
 
     /// One step of ln σ² towards its most likely value, given its last one and what repeated evaluations have shown.
@@ -115,7 +131,7 @@ impl Known {
 
     /// Takes in what the run would recommend after a step.
     fn find(&mut self, found: Found, told: usize) {
-        if found.mean.is_finite() && found.std.is_finite() {
+        if found.bound().is_finite() {
             if self.best.is_none_or(|(best, _)| found.bound() < best) {
                 self.best = Some((found.bound(), told));
             }
@@ -179,7 +195,8 @@ pub(super) fn doubtful(
     if problem.settings.switches.noise != Noise::Auto || known.exact || known.sigma > 0.0 {
         return None;
     }
-    if DOUBTED * outputs.spread() < NOTICED * run.now.spread {
+    let few = gp.len() < 2 * problem.domain.dim() + 4;
+    if few || DOUBTED * outputs.spread() < NOTICED * run.now.spread {
         return None;
     }
     let x = gp.inputs();

@@ -213,6 +213,9 @@ impl Loaded {
         if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
             return Err(wrong(&"the number of local runs does not follow from the restarts"));
         }
+        if self.found.as_ref().is_some_and(|found| !found.is_valid(d)) {
+            return Err(wrong(&"what is recommended is not a point of this domain"));
+        }
         for run in [Some(&self.run), self.best_run.as_ref()].into_iter().flatten() {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         }
@@ -258,6 +261,9 @@ impl LocalRun {
         for progress in [Some(&self.now), then].into_iter().flatten() {
             if !(progress.beta.is_finite() && progress.beta > 0.0) {
                 return Err("a trust region has no width");
+            }
+            if !progress.noise.is_valid(d) {
+                return Err("what is known of the noise is not a number");
             }
             if !progress.frame.is_valid(d) {
                 return Err("a frame is not a frame of this domain");

@@ -50,6 +50,10 @@ fn samples(switch: &Switch) -> Vec<String> {
     all
 }
 
+fn takes_none(switch: &Switch) -> bool {
+    switch.optional || matches!(switch.kind, Kind::NumberOr(names) if names.contains(&"none"))
+}
+
 /// A number of things so large that a few of them must do.
 fn is_vast(value: &str) -> bool {
     value.parse::<usize>().is_ok_and(|v| (100_000..10_000_000).contains(&v))
@@ -73,7 +77,7 @@ fn names_differ_and_every_row_explains_itself() {
     assert_eq!(names.len(), SWITCHES.len());
     for switch in SWITCHES {
         assert!(!switch.help.is_empty() && !switch.group.is_empty() && !switch.allowed().is_empty(), "{}", switch.name);
-        assert_eq!(switch.allowed().contains("none"), switch.optional, "{}", switch.name);
+        assert_eq!(switch.allowed().contains("none"), takes_none(switch), "{}", switch.name);
     }
 }
 
@@ -112,8 +116,7 @@ fn unreadable_values_are_named_with_what_is_allowed() {
             Kind::Whole => wrong.extend(["-1", "0.5", "NaN", "18446744073709551616"]),
             Kind::Number | Kind::NumberOr(_) => {}
         }
-        let takes_none = switch.optional || matches!(switch.kind, Kind::NumberOr(names) if names.contains(&"none"));
-        wrong.extend((!takes_none).then_some("none"));
+        wrong.extend((!takes_none(switch)).then_some("none"));
         for value in wrong {
             let error = Config::new(Preset::Default).set(switch.name, value).unwrap_err();
             let allowed = switch.allowed();
@@ -178,7 +181,8 @@ fn every_switch_works_at_its_ends() {
                         Err(end) => assert_eq!(Some(end), optimizer.stop_reason().map(labcat::AskError::Stopped)),
                     }
                 }
-                assert!(all_distinct(&points), "{preset}, {} = {value}", switch.name);
+                let may_repeat = switch.name == "noise" && value == "auto"; // to see whether values are exact
+                assert!(may_repeat || all_distinct(&points), "{preset}, {} = {value}", switch.name);
                 assert!(points.len() == n || optimizer.stop_reason().is_some(), "{preset}, {} = {value}", switch.name);
                 if let Some(prediction) = optimizer.predict(&points[0]).unwrap() {
                     assert!(
