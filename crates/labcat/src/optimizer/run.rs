@@ -102,11 +102,6 @@ impl LocalRun {
         self.now.members.contains(&position) || before.contains(&position)
     }
 
-    /// Whether this run has the evaluation among its successes or its failures.
-    pub(super) fn names(&self, position: usize) -> bool {
-        self.rests_on(position) || self.failed.contains(&position)
-    }
-
     /// Takes an evaluation of this run in, or moves it after its outcome was revised.
     pub(super) fn place(&mut self, position: usize, succeeded: bool) {
         self.now.members.retain(|&p| p != position);
