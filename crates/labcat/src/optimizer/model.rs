@@ -59,6 +59,9 @@ pub(super) struct Workspace {
     pub(super) trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) quadratic: Quadratic,
+    /// The members along the box's own axes.
+    pub(super) upright: Frame,
+    pub(super) upright_inputs: Matrix,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,
 }
@@ -79,6 +82,8 @@ impl Workspace {
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
+        work.upright = Frame::of_box(d);
+        work.upright_inputs.reserve(n, d);
         work
     }
 

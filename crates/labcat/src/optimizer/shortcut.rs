@@ -4,8 +4,9 @@ use super::model::Workspace;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
 use super::run::LocalRun;
-use crate::frame::Outputs;
+use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
+use crate::linalg::Matrix;
 use crate::observations::TrialId;
 use crate::quadratic::Terms;
 
@@ -66,12 +67,16 @@ pub(super) fn find(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    let (fit, x) = (&mut work.quadratic, gp.inputs());
-    for terms in Terms::EACH {
+    upright(problem, run, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
+    let (turned, upright) = ((&run.now.frame, gp.inputs()), (&work.upright, &work.upright_inputs));
+    let fit = &mut work.quadratic;
+    for (terms, (frame, x)) in
+        [(Terms::Linear, turned), (Terms::Squares, turned), (Terms::Squares, upright), (Terms::All, turned)]
+    {
         if fit.fit(terms, x, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
-                let lowest = fit.minimise(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
+                let lowest = fit.minimise(frame, members.iter().map(|&p| observations.unit(p)));
                 let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
                 if error < switches.quadratic_margin * -lowest && to.is_finite() {
                     return Some(Shortcut { u: fit.minimiser.clone(), from, to });
@@ -80,6 +85,25 @@ pub(super) fn find(
         }
     }
     None
+}
+
+/// The members in a frame along the box's own axes, each scaled by how far they spread: there squares alone see a separable function.
+fn upright(problem: Problem<'_>, run: &LocalRun, frame: &mut Frame, inputs: &mut Matrix, scratch: &mut Vec<f64>) {
+    let (members, centre) = (&run.now.members, run.now.frame.centre());
+    let units = || members.iter().map(|&p| problem.observations.unit(p));
+    if frame.dim() != centre.len() {
+        *frame = Frame::of_box(centre.len());
+    }
+    let spread = |j: usize| units().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
+    *frame = std::mem::take(frame).centred(centre).with_scale((0..centre.len()).map(spread));
+    inputs.reshape(members.len(), centre.len());
+    scratch.resize(centre.len(), 0.0);
+    for (row, u) in units().enumerate() {
+        frame.to_local(u, scratch);
+        for (j, x) in scratch.iter().enumerate() {
+            inputs[(row, j)] = *x;
+        }
+    }
 }
 
 /// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.
