@@ -29,6 +29,9 @@ class Switches(TypedDict, total=False):
     warp: bool
     """Warp heavy-tailed outputs logarithmically."""
 
+    noise: Literal["auto", "none"] | float
+    """Noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective."""
+
     kernel: Literal["squared_exponential", "matern52"]
     """Covariance of the model."""
 

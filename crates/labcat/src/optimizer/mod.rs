@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 mod model;
+mod noise;
 mod propose;
 pub(crate) mod report;
 mod run;
@@ -11,7 +12,7 @@ mod shortcut;
 pub(crate) mod state;
 mod view;
 
-pub use view::{Prediction, Region};
+pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
 use crate::domain::{Domain, PointError};
@@ -20,6 +21,7 @@ use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Settings};
 use model::{Model, Workspace};
+use noise::Found;
 use propose::Choice;
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
@@ -106,6 +108,8 @@ pub struct Optimizer {
     run: LocalRun,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
+    /// What the runs that are over would recommend under noise: the best of it.
+    found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
@@ -140,6 +144,7 @@ impl Optimizer {
             next_id: 0,
             run,
             best_run: None,
+            found: None,
             restarts: Vec::new(),
             converged: false,
             cancelled: Vec::new(),
@@ -235,7 +240,9 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
         let d = self.domain.dim();
-        let next = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        let mut next = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        next.now.noise = self.run.now.noise.carried();
+        self.keep_found();
         let over = std::mem::replace(&mut self.run, next);
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
             self.best_run = Some(over);
@@ -372,10 +379,7 @@ impl Optimizer {
 
     /// Why there are no more suggestions; `None` while there are.
     pub fn stop_reason(&self) -> Option<StopReason> {
-        let best = self.observations.best().and_then(|p| self.observations.value(p));
-        if let (Some(best), Some(target)) = (best, self.settings.target)
-            && best <= target
-        {
+        if self.settings.target.is_some_and(|target| self.has_met(target)) {
             return Some(StopReason::Target);
         }
         if self.observations.len() >= self.settings.budget {

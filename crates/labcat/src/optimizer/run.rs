@@ -1,6 +1,7 @@
 //! One local run: its design, its cache of observations, its frame. The serialisable part of the algorithm's state.
 
 use super::config::Settings;
+use super::noise::Known;
 use super::shortcut::Promise;
 use crate::design;
 use crate::frame::Frame;
@@ -45,6 +46,9 @@ pub(super) struct Progress {
     pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     pub(super) spread: f64,
+    /// What is known of the noise.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) noise: Known,
 }
 
 impl Progress {
@@ -53,6 +57,7 @@ impl Progress {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
         (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
+        self.noise.clone_from(&other.noise);
     }
 }
 
@@ -75,8 +80,14 @@ impl LocalRun {
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
-        let now =
-            Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, told: 0, spread: 0.0 };
+        let now = Progress {
+            members: Vec::new(),
+            frame: Frame::of_box(d),
+            beta: settings.region.beta,
+            told: 0,
+            spread: 0.0,
+            noise: Known::default(),
+        };
         Self { number, design, failed: Vec::new(), revised: false, promise: None, now, before: None }
     }
 

@@ -1,8 +1,10 @@
 //! Presets and switches. Plain data: no counters, no clocks, no generator.
 
+mod noise;
 mod table;
 mod value;
 
+pub use noise::Noise;
 pub use table::{Config, SWITCHES, Switch};
 pub use value::{Kind, Range};
 

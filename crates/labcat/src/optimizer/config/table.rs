@@ -1,6 +1,7 @@
 //! The one table of switches. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
 //! state, the option of the command line and the keyword of Python: adding a switch is adding a row (and using it).
 
+use super::noise::Noise;
 use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
 use super::{ConfigError, Preset};
 use crate::acquisition::AcquisitionKind;
@@ -136,6 +137,10 @@ switches! {
         rotation: bool, true, "rotate the frame to the weighted principal components";
         match_axes: bool, false => true, "keep new principal axes next to the old ones they resemble";
         warp: bool, false => true, "warp heavy-tailed outputs logarithmically";
+    }
+    "Noise" {
+        noise: Noise where from(0.0, INF), Noise::None,
+            "noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective";
     }
     "Model" {
         kernel: KernelKind, KernelKind::SquaredExponential, "covariance of the model";
