@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _labcat
 from ._constraints import Constraints, Known, split
 from ._errors import InvalidError, NoModelError, UnknownTrialError
-from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
+from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._html import optimizer_html
 from ._space import (
     BoundsLike,
@@ -207,6 +207,7 @@ class Optimizer:
         trial: Trial | int,
         value: npt.ArrayLike | None,
         *,
+        std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
     ) -> None: ...
@@ -217,6 +218,7 @@ class Optimizer:
         *,
         x: Point,
         value: npt.ArrayLike | None,
+        std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
     ) -> int: ...
@@ -226,6 +228,7 @@ class Optimizer:
         value: npt.ArrayLike | None = None,
         *,
         x: Point | None = None,
+        std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
     ) -> int | None:
@@ -233,7 +236,8 @@ class Optimizer:
 
         The value is a real number or an array that holds exactly one. One that is not finite
         counts as a failed evaluation. For a point the new id is returned. Late results are
-        accepted after the run has ended.
+        accepted after the run has ended. `std` is the standard deviation of the noise in this
+        value, if it is known; it is used unless the switch `noise` is "none".
 
         `constraints` are the measured ones, met where not above 0; the value may be None where one is
         violated. `gradient` has the derivative by each parameter, NaN where it is not known.
@@ -247,11 +251,12 @@ class Optimizer:
         0.25
         """
         limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
+        error = None if std is None else as_value(std, "std")
         number = math.nan if value is None and limits else as_value(value)
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._point(x, "x").tolist(), number, limits, slopes)
-        self._core.tell(_id(trial), number, limits, slopes)
+            return self._core.tell_point(self._point(x, "x").tolist(), number, error, limits, slopes)
+        self._core.tell(_id(trial), number, error, limits, slopes)
         return None
 
     def _point(self, x: Point, what: str) -> Vector:
@@ -297,13 +302,15 @@ class Optimizer:
         trial: Trial | int,
         value: npt.ArrayLike | None,
         *,
+        std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
     ) -> None:
         """Corrects what was told before."""
         limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
+        error = None if std is None else as_value(std, "std")
         number = math.nan if value is None and limits else as_value(value)
-        self._core.revise(_id(trial), number, limits, slopes)
+        self._core.revise(_id(trial), number, error, limits, slopes)
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
@@ -379,6 +386,43 @@ class Optimizer:
         return Prediction(*np.array(pairs, dtype=np.float64).reshape(len(pairs), 2).T)
 
     @property
+    def recommended(self) -> Recommendation | None:
+        """The point to use; None before the first success.
+
+        Under noise it is the point with the best posterior, over all local runs, and need not be
+        one that was evaluated: the best draw is mostly a lucky one. Else it is the best point.
+
+        >>> import labcat, random
+        >>> draw = random.Random(1)
+        >>> optimizer = labcat.Optimizer([(-5, 5)] * 2, noise=0.5, rng=1)
+        >>> for _ in range(60):
+        ...     trial = optimizer.ask()
+        ...     optimizer.tell(trial, float((trial.x**2).sum()) + draw.gauss(0, 0.5))
+        >>> optimizer.best.value < -0.5  # of a function that is nowhere below 0
+        True
+        >>> found = optimizer.recommended
+        >>> float((found.x**2).sum()) < 0.3, abs(found.mean) < 3 * found.std
+        (True, True)
+        """
+        found = self._core.recommended()
+        if found is None:
+            return None
+        x, mean, std = found
+        return Recommendation(np.array(x), mean, std, self._space)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the noise, as given or as estimated so far.
+
+        0 while values are taken as exact, and where each was told with its own.
+        """
+        return self._core.noise()[1]
+
+    @property
+    def _has_noise(self) -> bool:
+        return self._core.noise()[0]
+
+    @property
     def best(self) -> Evaluation | None:
         """The best evaluation so far; None before the first success.
 
@@ -406,6 +450,7 @@ class Optimizer:
             list(self._space),
             self.direction == "maximize",
             dict(self._core.reasons()),
+            dict(self._core.stds()),
             self._core.measured(),
         )
 

@@ -89,10 +89,14 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// What Python tells; a value that is NaN is none.
-fn outcome(value: f64, constraints: Vec<f64>, gradient: Vec<f64>) -> Outcome {
-    let value = if value.is_nan() && !constraints.is_empty() { Outcome::default() } else { value.into() };
-    value.with_constraints(constraints).with_gradient(gradient)
+/// What comes after the value of an evaluation: the standard deviation of its noise, its constraints, its gradient.
+type More = (Option<f64>, Vec<f64>, Vec<f64>);
+
+/// What Python tells; a value that is NaN is none where constraints were measured.
+fn outcome(py: Python<'_>, value: f64, (std, constraints, gradient): More) -> PyResult<Outcome> {
+    let outcome = if value.is_nan() && !constraints.is_empty() { Outcome::default() } else { value.into() };
+    let outcome = std.map_or(Ok(outcome.clone()), |std| outcome.with_std(std)).map_err(|e| errors::invalid(py, e))?;
+    Ok(outcome.with_constraints(constraints).with_gradient(gradient))
 }
 
 fn told(evaluation: &Evaluation) -> Told {
@@ -161,21 +165,32 @@ impl Core {
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 
-    #[pyo3(signature = (id, value, constraints = Vec::new(), gradient = Vec::new()))]
-    fn tell(&self, py: Python<'_>, id: u64, value: f64, constraints: Vec<f64>, gradient: Vec<f64>) -> PyResult<()> {
-        self.tell_with(py, |o| o.tell(TrialId(id), outcome(value, constraints, gradient)))
+    #[pyo3(signature = (id, value, std = None, constraints = Vec::new(), gradient = Vec::new()))]
+    fn tell(
+        &self,
+        py: Python<'_>,
+        id: u64,
+        value: f64,
+        std: Option<f64>,
+        constraints: Vec<f64>,
+        gradient: Vec<f64>,
+    ) -> PyResult<()> {
+        let outcome = outcome(py, value, (std, constraints, gradient))?;
+        self.tell_with(py, |o| o.tell(TrialId(id), outcome))
     }
 
-    #[pyo3(signature = (x, value, constraints = Vec::new(), gradient = Vec::new()))]
+    #[pyo3(signature = (x, value, std = None, constraints = Vec::new(), gradient = Vec::new()))]
     fn tell_point(
         &self,
         py: Python<'_>,
         x: Vec<f64>,
         value: f64,
+        std: Option<f64>,
         constraints: Vec<f64>,
         gradient: Vec<f64>,
     ) -> PyResult<u64> {
-        self.tell_with(py, |o| o.tell_point(&x, outcome(value, constraints, gradient))).map(|id| id.0)
+        let outcome = outcome(py, value, (std, constraints, gradient))?;
+        self.tell_with(py, |o| o.tell_point(&x, outcome)).map(|id| id.0)
     }
 
     #[pyo3(signature = (id, reason = ""))]
@@ -192,9 +207,18 @@ impl Core {
         self.tell_with(py, |o| o.cancel(TrialId(id)))
     }
 
-    #[pyo3(signature = (id, value, constraints = Vec::new(), gradient = Vec::new()))]
-    fn revise(&self, py: Python<'_>, id: u64, value: f64, constraints: Vec<f64>, gradient: Vec<f64>) -> PyResult<()> {
-        self.tell_with(py, |o| o.revise(TrialId(id), outcome(value, constraints, gradient)))
+    #[pyo3(signature = (id, value, std = None, constraints = Vec::new(), gradient = Vec::new()))]
+    fn revise(
+        &self,
+        py: Python<'_>,
+        id: u64,
+        value: f64,
+        std: Option<f64>,
+        constraints: Vec<f64>,
+        gradient: Vec<f64>,
+    ) -> PyResult<()> {
+        let outcome = outcome(py, value, (std, constraints, gradient))?;
+        self.tell_with(py, |o| o.revise(TrialId(id), outcome))
     }
 
     /// The measured constraints of every evaluation, in the order told; empty where none were told.
@@ -206,12 +230,27 @@ impl Core {
         self.with(py, |o| o.enqueue(&x))?.map_err(|e| errors::invalid(py, e))
     }
 
+    /// The point to use: where, expected value and its standard deviation.
+    fn recommended(&self, py: Python<'_>) -> PyResult<Option<(Vec<f64>, f64, f64)>> {
+        self.with(py, |o| o.recommended().map(|r| (r.x, r.mean, r.std)))
+    }
+
     fn best(&self, py: Python<'_>) -> PyResult<Option<Told>> {
         self.with(py, |o| o.best().map(told))
     }
 
     fn evaluations(&self, py: Python<'_>) -> PyResult<Vec<Told>> {
         self.with(py, |o| o.evaluations().iter().map(told).collect())
+    }
+
+    /// Whether values are known to have noise, and its standard deviation as given or estimated (0 if there is none or each was told).
+    fn noise(&self, py: Python<'_>) -> PyResult<(bool, f64)> {
+        self.with(py, |o| (o.has_noise(), o.noise_sigma().unwrap_or(0.0)))
+    }
+
+    /// Standard deviations of values, by id, where they were told.
+    fn stds(&self, py: Python<'_>) -> PyResult<Vec<(u64, f64)>> {
+        self.with(py, |o| o.evaluations().iter().filter_map(|e| e.outcome.std().map(|std| (e.id.0, std))).collect())
     }
 
     /// Why evaluations failed, by id, where anybody said.

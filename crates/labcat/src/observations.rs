@@ -50,6 +50,9 @@ pub struct Outcome {
     /// Why there is no value, if anybody said.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     reason: Option<String>,
+    /// Standard deviation of the noise in the value, if it is known of this evaluation.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    std: Option<f64>,
     /// Measured constraints, finite: met where none is above 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     constraints: Vec<f64>,
@@ -78,6 +81,8 @@ enum Told {
         constraints: Vec<f64>,
         #[serde(default)]
         gradient: Vec<Option<f64>>,
+        #[serde(default)]
+        std: Option<f64>,
     },
     Word(Word),
 }
@@ -93,9 +98,10 @@ enum Word {
 impl From<Told> for Outcome {
     fn from(told: Told) -> Self {
         match told {
-            Told::Parts { value, reason, constraints, gradient } => {
+            Told::Parts { value, reason, constraints, gradient, std } => {
                 let gradient = gradient.into_iter().map(|g| g.unwrap_or(f64::NAN)).collect();
-                Self { reason, ..value.map_or_else(Self::default, Self::from) }
+                let std = std.filter(|s| value.is_some() && is_std(*s));
+                Self { reason, std, ..value.map_or_else(Self::default, Self::from) }
                     .with_constraints(constraints)
                     .with_gradient(gradient)
             }
@@ -167,6 +173,24 @@ impl Outcome {
         self.value.is_some() && self.constraints.iter().all(|g| *g <= 0.0)
     }
 
+    /// The same with the standard deviation of the noise in its value, in units of the objective.
+    ///
+    /// ```
+    /// use labcat::Outcome;
+    ///
+    /// assert_eq!(Outcome::from(2.5).with_std(0.1)?.std(), Some(0.1));
+    /// assert!(Outcome::from(2.5).with_std(-0.1).is_err());
+    /// # Ok::<(), labcat::StdError>(())
+    /// ```
+    pub fn with_std(self, std: f64) -> Result<Self, StdError> {
+        if is_std(std) { Ok(Self { std: Some(std), ..self }) } else { Err(StdError { std }) }
+    }
+
+    /// Standard deviation of the noise in the value, if it was told.
+    pub fn std(&self) -> Option<f64> {
+        self.std
+    }
+
     /// The value, unless the evaluation failed.
     pub fn value(&self) -> Option<f64> {
         self.value
@@ -181,6 +205,18 @@ impl Outcome {
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
+}
+
+fn is_std(std: f64) -> bool {
+    std.is_finite() && std >= 0.0
+}
+
+/// What was told is not a standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0")]
+pub struct StdError {
+    /// What was told.
+    pub std: f64,
 }
 
 /// One finished evaluation.
@@ -300,6 +336,11 @@ impl Observations {
     /// Place in the box.
     pub(crate) fn unit(&self, position: usize) -> &[f64] {
         &self.unit[position * self.d..(position + 1) * self.d]
+    }
+
+    /// Standard deviation of the noise in a value, if it was told.
+    pub(crate) fn std(&self, position: usize) -> Option<f64> {
+        self.evaluations[position].outcome.std()
     }
 
     /// Value oriented so that smaller is better; `None` for a failure.

@@ -2,7 +2,7 @@
 
 mod data;
 
-pub(crate) use data::{Evaluation, Parameter, ReportData, Restart, TrustRegion};
+pub(crate) use data::{Evaluation, Parameter, Recommended, ReportData, Restart, TrustRegion};
 
 const TEMPLATE: &str = include_str!("page/template.html");
 pub(crate) const STYLE: &str = include_str!("page/page.css");
@@ -68,9 +68,14 @@ fn summary(data: &ReportData) -> String {
     let Some((best, value)) = best.and_then(|best| Some((best, best.value?))) else {
         return format!("{count}, no value yet.");
     };
-    let coordinates = data.parameters.iter().zip(&best.x);
-    let point: Vec<String> = coordinates.map(|(parameter, x)| format!("{} = {x}", parameter.name)).collect();
-    format!("{count}; best value {value} at {}.", point.join(", "))
+    let at = |x: &[f64]| {
+        let coordinates = data.parameters.iter().zip(x);
+        coordinates.map(|(parameter, x)| format!("{} = {x}", parameter.name)).collect::<Vec<_>>().join(", ")
+    };
+    match &data.recommended {
+        Some(found) => format!("{count}; recommended {} ± {} at {}.", found.mean, found.std, at(&found.x)),
+        None => format!("{count}; best value {value} at {}.", at(&best.x)),
+    }
 }
 
 /// JSON that can stand inside a `script` element: no `<` can end the element or begin a comment in it.

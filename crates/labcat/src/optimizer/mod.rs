@@ -4,6 +4,7 @@ pub(crate) mod config;
 mod feasible;
 mod landscape;
 mod model;
+mod noise;
 mod propose;
 pub(crate) mod report;
 mod run;
@@ -13,7 +14,7 @@ mod shortcut;
 pub(crate) mod state;
 mod view;
 
-pub use view::{Prediction, Region};
+pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
 use crate::domain::{Domain, PointError};
@@ -23,6 +24,7 @@ use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Settings};
 use model::{Model, Workspace};
+use noise::Found;
 use propose::Choice;
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
@@ -160,6 +162,8 @@ pub struct Optimizer {
     run: LocalRun,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
+    /// What the runs that are over would recommend under noise: the best of it.
+    found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
@@ -195,6 +199,7 @@ impl Optimizer {
             next_id: 0,
             run,
             best_run: None,
+            found: None,
             restarts: Vec::new(),
             converged: false,
             cancelled: Vec::new(),
@@ -315,7 +320,9 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
         let d = self.domain.dim();
-        let next = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        let mut next = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        next.now.noise = self.run.now.noise.carried();
+        self.keep_found();
         let over = std::mem::replace(&mut self.run, next);
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
             self.best_run = Some(over);
@@ -463,9 +470,7 @@ impl Optimizer {
 
     /// Why there are no more suggestions; `None` while there are.
     pub fn stop_reason(&self) -> Option<StopReason> {
-        if let (Some(best), Some(target)) = (self.observations.incumbent(), self.settings.target)
-            && best <= target
-        {
+        if self.settings.target.is_some_and(|target| self.has_met(target)) {
             return Some(StopReason::Target);
         }
         if self.observations.len() >= self.settings.budget {

@@ -3,9 +3,10 @@
 use super::feasible::{self, Limits};
 use super::landscape;
 use super::model::{self, Model, Workspace};
+use super::noise::Found;
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
-use super::{Limited, Optimizer, Pending, config::Settings, seen::Seen, shortcut};
+use super::{Limited, Optimizer, Pending, config::Settings, noise, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
 use crate::observations::{Observations, TrialId};
@@ -20,6 +21,8 @@ pub(super) struct Problem<'a> {
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
+    /// What the runs that are over would recommend under noise.
+    pub(super) found: Option<&'a Found>,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
 }
@@ -55,8 +58,11 @@ impl Choice {
 impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
-        let Self { domain, settings, known, observations, pending, seen, run, model, work, rng, next_id, .. } = self;
-        let problem = Problem { domain, settings, known, observations, pending, seen, ends: true };
+        let Self {
+            domain, settings, known, observations, pending, seen, found, run, model, work, rng, next_id, ..
+        } = self;
+        let found = found.as_ref();
+        let problem = Problem { domain, settings, known, observations, pending, seen, found, ends: true };
         // A step that was made before is only made again, or still at hand; what was revised or set since may end the run all the same.
         let made = run.started() && run.fresh() == 0;
         let mut current = match model.take() {
@@ -77,6 +83,12 @@ impl Optimizer {
         if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, TrialId(*next_id))) {
             return Ok(choice);
         }
+        if let Some(position) = current.again {
+            let x = observations.all()[position].x.clone();
+            if pending.iter().all(|p| p.x != x) {
+                return Ok(Choice::given(x, Origin::Repeat));
+            }
+        }
         current.imagine_pending(problem, run);
         maximise_acquisition(problem, run, current, work, rng) // line 12: x_EI
     }
@@ -90,7 +102,11 @@ pub(super) fn update_model(
     work: &mut Workspace,
 ) -> Result<Model, RestartCause> {
     let (news, passes) = model::begin_step(problem, run, work);
-    let outputs = model::normalise_outputs(problem, run, work); // line 6: T_minmax
+    if noise::is_on(problem, run) {
+        let model = noise::update_model(problem, run, work, (news, passes))?;
+        return Ok(limited(problem, run, model));
+    }
+    let outputs = model::normalise_outputs(problem, run, work, true); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
     let best = model::best_member(problem, run, &outputs)?; // line 5: converged?
     model::adapt_trust_region(problem, run, best, news);
@@ -102,15 +118,21 @@ pub(super) fn update_model(
         fit = Some(model::fit_and_rescale(problem, run, work)?); // lines 8–10: GP, ℓ*, T_resc
     }
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
+    let again = noise::doubtful(problem, run, (&fit.gp, &outputs), best, work);
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
     let (limits, joint) = (Limits::default(), model::join_gradients(problem, run, &fit.gp, &outputs));
-    let mut model = Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, limits, joint };
+    let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent: 0.0, limits, joint };
+    Ok(limited(problem, run, model))
+}
+
+/// The model with those of the constraints.
+fn limited(problem: Problem<'_>, run: &mut LocalRun, mut model: Model) -> Model {
     if problem.is_constrained() {
         model.limits = feasible::fit(problem, run, &mut model);
         landscape::settle(problem, run, &mut model);
     }
-    Ok(model)
+    model
 }
 
 /// The most promising candidate that was never suggested before.
@@ -121,7 +143,7 @@ fn maximise_acquisition(
     work: &mut Workspace,
     rng: &mut Rng,
 ) -> Result<Choice, RestartCause> {
-    let Problem { domain, settings, seen, .. } = problem;
+    let Problem { domain, settings, pending, seen, .. } = problem;
     // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
     // what is known to work. (Powers of two are exact.)
     let halvings = run.failures_in_a_row().min(1000) as i32;
@@ -134,13 +156,16 @@ fn maximise_acquisition(
     if problem.is_constrained() || model.joint.is_some() {
         return landscape::search(problem, run, model, &search, work, rng);
     }
+    // Under noise a point may be evaluated again, but not while it is.
+    let again = model.fit.gp.prior().noise > 0.0;
+    let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
     let acquisition = settings.switches.acquisition;
     let maximiser = &mut work.maximiser;
     maximiser.run(&model.fit.gp, &run.now.frame, model.incumbent, acquisition, &search, rng);
     let mut x = vec![0.0; domain.dim()];
     while let Some(candidate) = maximiser.best() {
         domain.to_user(candidate.u, &mut x);
-        if !seen.contains(&x) && !model.is_imagined(run, candidate.u) {
+        if is_new(&x) && !model.is_imagined(run, candidate.u) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(candidate.mean));
             let (acquisition, clipped) = (candidate.score, maximiser.clipped);
             return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped });

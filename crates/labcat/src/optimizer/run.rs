@@ -1,6 +1,7 @@
 //! One local run: its design, its cache of observations, its frame. The serialisable part of the algorithm's state.
 
 use super::config::Settings;
+use super::noise::Known;
 use super::shortcut::Promise;
 use crate::design;
 use crate::frame::Frame;
@@ -48,6 +49,9 @@ pub(super) struct Progress {
     /// What a unit of each measured constraint is worth in units of the objective: its multipliers in the models so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) prices: Vec<f64>,
+    /// What is known of the noise.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) noise: Known,
 }
 
 impl Progress {
@@ -57,6 +61,7 @@ impl Progress {
         self.frame.copy_from(&other.frame);
         (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
         self.prices.clone_from(&other.prices);
+        self.noise.clone_from(&other.noise);
     }
 }
 
@@ -79,8 +84,15 @@ impl LocalRun {
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
         design.reverse();
         design.extend(first);
-        let (beta, prices) = (settings.region.beta, Vec::new());
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta, told: 0, spread: 0.0, prices };
+        let now = Progress {
+            members: Vec::new(),
+            frame: Frame::of_box(d),
+            beta: settings.region.beta,
+            told: 0,
+            spread: 0.0,
+            noise: Known::default(),
+            prices: Vec::new(),
+        };
         Self { number, design, failed: Vec::new(), revised: false, promise: None, now, before: None }
     }
 

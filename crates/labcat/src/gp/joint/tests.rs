@@ -2,7 +2,7 @@ use super::*;
 use crate::gp::kernel::KernelKind;
 
 fn prior(kernel: KernelKind) -> Prior {
-    Prior { kernel, mean: 0.5, signal: 1.0, nugget: 1e-10 }
+    Prior { kernel, mean: 0.5, signal: 1.0, nugget: 1e-10, noise: 0.0 }
 }
 
 /// f = x² + 3xy and its gradient.
