@@ -14,9 +14,9 @@ from . import _labcat
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
 from ._html import optimizer_html
+from ._parameters import ParameterLike
 from ._space import (
     BoundsLike,
-    ParameterLike,
     Point,
     Points,
     Space,
@@ -122,10 +122,10 @@ class Optimizer:
         return cls._restore(text, None)
 
     @classmethod
-    def _restore(cls, text: str, named: bool | None) -> Optimizer:
+    def _restore(cls, text: str, named: bool | None, space: Space | None = None) -> Optimizer:
         optimizer = cls.__new__(cls)
         core = _labcat.Core.from_json(text)
-        space = Space._of(core.parameters())
+        space = Space._of(core.parameters()) if space is None else space
         if named is None:
             named = list(space) != plain_names(len(space))
         optimizer._adopt(core, space, named)
@@ -144,7 +144,7 @@ class Optimizer:
         return self._core.to_json()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restore, (self.to_json(), self._named)
+        return type(self)._restore, (self.to_json(), self._named, self._space)
 
     def __repr__(self) -> str:
         return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"

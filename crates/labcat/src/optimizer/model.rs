@@ -1,11 +1,13 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
 use super::config::Settings;
+use super::mixed;
 use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
 use super::shortcut::Shortcut;
 use crate::acquisition::maximise::Maximiser;
+use crate::domain::Axis;
 use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
@@ -112,6 +114,9 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut
 
 /// The best of the members, or why the run is over.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
+    if problem.domain.is_mixed() {
+        return mixed::best_member(problem, run, outputs);
+    }
     if let Some(cause) = why_over(problem, run, outputs) {
         return Err(cause);
     }
@@ -145,11 +150,17 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) 
 }
 
 /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes: a step along that axis
-/// changes no coordinate, and nothing is left to be learned there.
+/// changes no coordinate, and nothing is left to be learned there. Axes of whole numbers and choices do not count.
 pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
     let (d, frame) = (centre.len(), &run.now.frame);
     let step = |i: usize, j: usize| beta * frame.scale()[i] * frame.rotation()[(j, i)].abs();
-    (0..d).any(|i| (0..d).all(|j| step(i, j) <= problem.domain.resolution(j, centre[j])))
+    let is_real = |i: usize| {
+        let along = |j: &usize| frame.rotation()[(*j, i)].abs();
+        let most = (0..d).max_by(|a, b| along(a).total_cmp(&along(b)));
+        most.is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
+    };
+    let mixed = problem.domain.is_mixed();
+    (0..d).any(|i| (!mixed || is_real(i)) && (0..d).all(|j| step(i, j) <= problem.domain.resolution(j, centre[j])))
 }
 
 impl LocalRun {
@@ -192,7 +203,7 @@ pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Worksp
 fn find_axes(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) {
     let members = &run.now.members;
     let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.y.iter().copied());
-    work.axes.find(&run.now.frame, points, members.len());
+    work.axes.find(&run.now.frame, points, members.len(), |i| problem.domain.axes()[i].turns());
 }
 
 /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
@@ -229,7 +240,8 @@ pub(super) fn discard(
     work: &mut Workspace,
 ) -> usize {
     let region = TrustRegion { beta: run.now.beta, ..problem.settings.region };
-    region.discard(gp.inputs(), best, &mut work.dropped);
+    mixed::reach(problem, run, run.now.beta, &mut work.scratch);
+    region.discard(gp.inputs(), best, &work.scratch, &mut work.dropped);
     gp.remove(&work.dropped);
     let mut dropped = work.dropped.iter().peekable();
     let mut position = 0;
@@ -245,10 +257,14 @@ impl Model {
     /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
     pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
         let newest = run.failed.len().saturating_sub(problem.settings.region.keep);
-        let mut x = vec![0.0; if run.failed.is_empty() { 0 } else { problem.domain.dim() }];
+        if run.failed.is_empty() {
+            return;
+        }
+        let (mut x, mut reach) = (vec![0.0; problem.domain.dim()], Vec::new());
+        mixed::reach(problem, run, run.now.beta, &mut reach);
         for &position in &run.failed[newest..] {
             run.now.frame.to_local(problem.observations.unit(position), &mut x);
-            if x.iter().all(|x| x.abs() <= run.now.beta) {
+            if x.iter().zip(&reach).all(|(x, reach)| x.abs() <= *reach) {
                 self.fit.gp.append_fantasy(&x, self.incumbent);
             }
         }

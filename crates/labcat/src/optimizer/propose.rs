@@ -3,7 +3,7 @@
 use super::model::{self, Model, Workspace};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
-use super::{Optimizer, Pending, config::Settings, seen::Seen, shortcut};
+use super::{Optimizer, Pending, config::Settings, mixed, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
 use crate::observations::{Observations, TrialId};
@@ -65,6 +65,9 @@ impl Optimizer {
             return Ok(choice);
         }
         current.imagine_pending(problem, run);
+        if problem.domain.is_mixed() {
+            return mixed::choose(problem, run, current, work, rng);
+        }
         maximise_acquisition(problem, run, current, work, rng) // line 12: x_EI
     }
 }
@@ -103,15 +106,7 @@ fn maximise_acquisition(
     rng: &mut Rng,
 ) -> Result<Choice, RestartCause> {
     let Problem { domain, settings, seen, .. } = problem;
-    // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
-    // what is known to work. (Powers of two are exact.)
-    let halvings = run.failures_in_a_row().min(1000) as i32;
-    let beta = run.now.beta * 0.5_f64.powi(halvings);
-    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
-        return Err(RestartCause::TrustRegion);
-    }
-    let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
-    let search = Search { beta, optimism: settings.search.optimism * daring, ..settings.search };
+    let search = search_of(problem, run)?;
     let acquisition = settings.switches.acquisition;
     let maximiser = &mut work.maximiser;
     maximiser.run(&model.fit.gp, &run.now.frame, model.incumbent, acquisition, &search, rng);
@@ -127,6 +122,20 @@ fn maximise_acquisition(
         maximiser.strike(index);
     }
     Err(RestartCause::NoNewPoint)
+}
+
+/// How the acquisition function is to be maximised now.
+pub(super) fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCause> {
+    let settings = problem.settings;
+    // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
+    // what is known to work. (Powers of two are exact.)
+    let halvings = run.failures_in_a_row().min(1000) as i32;
+    let beta = run.now.beta * 0.5_f64.powi(halvings);
+    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
+        return Err(RestartCause::TrustRegion);
+    }
+    let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
+    Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
 }
 
 #[cfg(test)]

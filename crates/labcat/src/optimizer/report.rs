@@ -51,6 +51,8 @@ pub enum StopReason {
     Target,
     /// The only local run has converged (restarts are off).
     Tolerance,
+    /// Every configuration of a finite space was evaluated.
+    Exhausted,
 }
 
 /// Where a suggestion came from.
@@ -167,7 +169,7 @@ impl StepReport {
             report.nugget = gp.prior().nugget;
             length_scales.extend_from_slice(&model.fit.ell);
             half_widths.extend(frame.scale().iter().map(|s| s * run.now.beta));
-            centre.resize(frame.dim(), 0.0);
+            centre.resize(domain.parameters().len(), 0.0);
             domain.to_user(frame.centre(), &mut centre);
             rotation.extend_from_slice(frame.rotation().as_slice());
         }

@@ -3,6 +3,7 @@
 use super::config::Settings;
 use super::shortcut::Promise;
 use crate::design;
+use crate::domain::Domain;
 use crate::frame::Frame;
 use crate::gp::Buffers;
 use crate::observations::Observations;
@@ -66,15 +67,23 @@ pub(super) struct Before {
 }
 
 impl LocalRun {
-    /// A run whose first suggestions are `first` (in the box, if given) and then a Latin hypercube; after a restart it may be
+    /// A run whose first suggestions are `first` (in the cube of the parameters, if given) and then a Latin hypercube; after a restart it may be
     /// larger, when it matters more where to begin than to begin soon.
-    pub(super) fn new(number: usize, d: usize, settings: &Settings, first: Option<Vec<f64>>, rng: &mut Rng) -> Self {
+    pub(super) fn new(
+        number: usize,
+        domain: &Domain,
+        settings: &Settings,
+        first: Option<Vec<f64>>,
+        rng: &mut Rng,
+    ) -> Self {
         let factor = if number > 0 { settings.switches.restart_design } else { 1.0 };
         let points = (settings.initial_points as f64 * factor).ceil() as usize;
-        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
+        let mut design =
+            design::latin_hypercube(rng, points - usize::from(first.is_some()), domain.parameters().len());
         design.reverse();
         design.extend(first);
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(d), beta: settings.region.beta, spread: 0.0 };
+        let design = design.iter().map(|cube| domain.embed(cube)).collect();
+        let now = Progress { members: Vec::new(), frame: Frame::of_box(domain.dim()), beta: settings.region.beta, spread: 0.0 };
         Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
     }
 

@@ -54,6 +54,9 @@ pub(super) fn find(
     outputs: &Outputs,
     work: &mut Workspace,
 ) -> Option<Shortcut> {
+    if problem.domain.is_mixed() {
+        return None;
+    }
     let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
     let (newest, above) = gp.surprise().filter(|_| switches.quadratic && !broken)?;

@@ -162,7 +162,7 @@ impl Loaded {
         let wrong = |why: &dyn fmt::Display| StateError::Inconsistent(why.to_string());
         let domain = Domain::from_parameters(self.parameters).map_err(|e| wrong(&e))?;
         let d = domain.dim();
-        let settings = self.config.check(d).map_err(|e| wrong(&e))?;
+        let settings = self.config.check_for(&domain).map_err(|e| wrong(&e))?;
         let suggested =
             || self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.cancelled);
         if self.evaluations.len() != self.told {

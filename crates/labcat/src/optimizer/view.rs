@@ -4,7 +4,7 @@ use super::Optimizer;
 use super::model::{Model, Workspace};
 use super::propose::{Problem, update_model};
 use super::run::LocalRun;
-use crate::domain::PointError;
+use crate::domain::{Axis, PointError};
 use crate::frame::normalise;
 use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
@@ -33,7 +33,8 @@ pub struct Prediction {
 pub struct Region {
     /// Its centre: the best point of the run.
     pub centre: Vec<f64>,
-    /// Its half-axes: the vectors from the centre to the middles of its faces (to first order on a log scale).
+    /// Its half-axes: the vectors from the centre to the middles of its faces (to first order on a log scale). Choices have none:
+    /// all of them are always in reach.
     pub half_axes: Vec<Vec<f64>>,
 }
 
@@ -105,7 +106,10 @@ impl Optimizer {
         let mut scales = LengthScales::default();
         let how = (RELEVANCE_STEPS, Curvature::AverageInformation);
         scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
-        let weights: Vec<f64> = scales.ell.iter().zip(&spread).map(|(l, s)| (l * s).powi(-2)).collect();
+        let mut weights = vec![0.0; self.domain.parameters().len()];
+        for (j, (l, s)) in scales.ell.iter().zip(&spread).enumerate() {
+            weights[self.domain.parameter_of(j)] += (l * s).powi(-2);
+        }
         let total: f64 = weights.iter().sum();
         Some(weights.into_iter().map(|w| w / total).collect())
     }
@@ -127,13 +131,20 @@ impl Optimizer {
             return None;
         }
         let (frame, d) = (&self.run.now.frame, self.domain.dim());
-        let mut centre = vec![0.0; d];
+        let mut centre = vec![0.0; self.domain.parameters().len()];
         self.domain.to_user(frame.centre(), &mut centre);
+        let is_choice = |i: &usize| self.domain.axes()[*i] == Axis::Choice;
         let half_axis = |i: usize| -> Vec<f64> {
             let length = self.run.now.beta * frame.scale()[i];
-            (0..d).map(|j| frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j])).collect()
+            let mut half_axis = vec![0.0; centre.len()];
+            for j in (0..d).filter(|j| !is_choice(j)) {
+                half_axis[self.domain.parameter_of(j)] =
+                    frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j]);
+            }
+            half_axis
         };
-        Some(Region { centre, half_axes: (0..d).map(half_axis).collect() })
+        let half_axes = (0..d).filter(|i| !is_choice(i)).map(half_axis).collect();
+        Some(Region { centre, half_axes })
     }
 
     /// What the newest step of this object did; `None` before the first.
