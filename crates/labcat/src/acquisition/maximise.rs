@@ -28,6 +28,13 @@ pub(crate) struct Search {
     pub(crate) refinements: usize,
 }
 
+/// Where whole numbers and choices have their places, and along which axes a point is climbed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lattice<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) moves: &'a [bool],
+}
+
 /// Buffers of the maximisation, and its result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Maximiser {
@@ -84,12 +91,12 @@ impl Maximiser {
         }
     }
 
-    /// Scores given places in the box and, with a domain, refines the reals of each of them.
+    /// Scores given places in the box and, with a domain, refines each of them along the axes that move.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn score_places(
         &mut self,
         places: &[Vec<f64>],
-        refined_in: Option<&Domain>,
+        refined_in: Option<Lattice<'_>>,
         gp: &Gp,
         frame: &Frame,
         best: f64,
@@ -197,13 +204,13 @@ impl Maximiser {
     }
 
     /// Projected gradient ascent from a sample, with Barzilai–Borwein first lengths and backtracking. Its result takes the place of
-    /// that sample. With whole numbers and choices only the axes that turn are climbed, and each point is moved to the place of what
+    /// that sample. With whole numbers and choices only the axes that move are climbed, and each point is moved to the place of what
     /// it stands for.
     #[allow(clippy::too_many_arguments)]
     fn refine(
         &mut self,
         index: usize,
-        mixed: Option<&Domain>,
+        mixed: Option<Lattice<'_>>,
         gp: &Gp,
         frame: &Frame,
         best: f64,
@@ -223,9 +230,9 @@ impl Maximiser {
             self.gradient.clear();
             let slopes = self.at.mean_gradient.iter().zip(&self.at.std_gradient);
             self.gradient.extend(slopes.map(|(m, s)| by_mean * m + by_std * (search.optimism * s)));
-            if let Some(domain) = mixed {
-                for (g, axis) in self.gradient.iter_mut().zip(domain.axes()) {
-                    *g = if axis.turns() { *g } else { 0.0 };
+            if let Some(Lattice { moves, .. }) = mixed {
+                for (g, moves) in self.gradient.iter_mut().zip(moves) {
+                    *g = if *moves { *g } else { 0.0 };
                 }
             }
             let norm = linalg::dot(&self.gradient, &self.gradient).sqrt();
@@ -259,7 +266,7 @@ impl Maximiser {
                     inside &= u.abs() <= 1.0;
                     self.u.push(u.clamp(-1.0, 1.0));
                 }
-                if let Some(domain) = mixed {
+                if let Some(Lattice { domain, .. }) = mixed {
                     domain.snap(&mut self.u);
                     frame.to_local(&self.u, &mut self.trial);
                 } else if !inside {

@@ -98,6 +98,18 @@ impl Frame {
         self.centre[j] + u
     }
 
+    /// The frame of some axes that the others are not turned with.
+    pub(crate) fn block(&self, axes: &[usize]) -> Self {
+        let mut rotation = Matrix::zeros(axes.len(), axes.len());
+        for (b, &j) in axes.iter().enumerate() {
+            for (a, &i) in axes.iter().enumerate() {
+                rotation[(a, b)] = self.rotation[(i, j)];
+            }
+        }
+        let pick = |v: &[f64]| axes.iter().map(|&i| v[i]).collect();
+        Self { centre: pick(&self.centre), rotation, scale: pick(&self.scale) }
+    }
+
     /// Takes the values of another frame, keeping the allocations.
     pub(crate) fn copy_from(&mut self, other: &Frame) {
         self.centre.clone_from(&other.centre);

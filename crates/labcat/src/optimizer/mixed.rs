@@ -1,13 +1,18 @@
 //! Spaces with whole numbers, choices and conditions: where the trust region reaches, when a run is over, and the next point.
 
-use super::model::{self, Model, Workspace};
-use super::propose::{Choice, Problem, search_of};
+use super::config::Settings;
+use super::model::{Model, Workspace};
+use super::propose::{Choice, Prepared, Problem, prepare, search_of};
 use super::report::{Origin, RestartCause};
-use super::run::LocalRun;
+use super::run::{LocalRun, Progress, Slice};
 use super::seen::Seen;
-use crate::acquisition::maximise::{Maximiser, Search};
+use super::shortcut::{self, Shortcut};
+use crate::acquisition::maximise::{Lattice, Maximiser, Search};
 use crate::domain::{Axis, Domain};
-use crate::frame::Outputs;
+use crate::frame::{Frame, Outputs};
+use crate::gp::Gp;
+use crate::observations::{Observations, TrialId};
+use crate::linalg::Matrix;
 use crate::math;
 use crate::rng::Rng;
 use std::ops::Range;
@@ -21,8 +26,8 @@ const CLIMBERS: usize = 4;
 const ROUNDS: usize = 6;
 /// A neighbour counts as tried if it was evaluated with reals as near as this, in units of the box.
 const NEAR: f64 = 1e-3;
-/// Evaluations without progress, per parameter, after which a run without reals looks at the neighbours it has not tried.
-const PATIENCE: usize = 2;
+/// Evaluations without progress, per parameter, after which the neighbours that were never tried are.
+const PATIENCE: usize = 3;
 /// Random tries for a configuration that was never suggested, before all are gone through.
 const TRIES: usize = 200;
 
@@ -45,7 +50,7 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
     if !problem.ends || is_small(problem.domain) {
         return Ok(best);
     }
-    if let Some(cause) = settled(problem, run, best, outputs)
+    if let Some(cause) = settled(problem, run, best)
         && untried(problem, run.now.members[best]).is_empty()
     {
         return Err(cause);
@@ -62,32 +67,157 @@ fn is_small(domain: &Domain) -> bool {
     domain.list_length().is_some_and(|n| n <= SMALL)
 }
 
-/// Whether the reals have converged, and how that shows: in the outputs of members with the choices of the best, or in the region.
-fn settled(problem: Problem<'_>, run: &LocalRun, best: usize, outputs: &Outputs) -> Option<RestartCause> {
-    let (domain, observations, switches) = (problem.domain, problem.observations, &problem.settings.switches);
-    let (members, reals) = (&run.now.members, domain.axes().iter().filter(|a| **a == Axis::Real).count());
-    let newest = members.last().copied().unwrap_or(0);
-    if reals == 0 {
-        let idle = newest.saturating_sub(members[best]);
-        return (idle >= PATIENCE * domain.free_parameters()).then_some(RestartCause::OutputRange);
+/// Whether there has been no progress for a while and the reals have converged.
+fn settled(problem: Problem<'_>, run: &LocalRun, best: usize) -> Option<RestartCause> {
+    let (domain, members) = (problem.domain, &run.now.members);
+    let idle = problem.observations.len().saturating_sub(members[best] + 1);
+    let reals_move = has_reals(domain) && !run.slice.as_ref().is_some_and(|s| s.over);
+    (!reals_move && idle >= PATIENCE * domain.free_parameters()).then_some(RestartCause::Neighbourhood)
+}
+
+fn has_reals(domain: &Domain) -> bool {
+    domain.axes().contains(&Axis::Real)
+}
+
+impl Problem<'_> {
+    /// Whether axis `i` of the frame turns, and is searched by samples and gradients.
+    pub(super) fn moves(&self, i: usize) -> bool {
+        let axis = self.domain.axes()[i];
+        if self.sliced { axis == Axis::Real } else { axis.turns() }
     }
-    let centre = observations.unit(members[best]);
-    let alike = members.iter().filter(|p| domain.same_choices(observations.unit(**p), centre));
-    let (mut count, mut highest) = (0, f64::NEG_INFINITY);
-    for &p in alike {
-        count += 1;
-        highest = highest.max(observations.value(p).unwrap_or(f64::NEG_INFINITY));
-    }
-    let range = highest - outputs.minimum();
-    if count >= reals + 2 {
-        if switches.tolerance.is_some_and(|t| range <= t) {
-            return Some(RestartCause::Tolerance);
+}
+
+/// Takes an evaluation of the run into the search of the reals, if it has the same choices.
+pub(super) fn place(
+    domain: &Domain,
+    observations: &Observations,
+    run: &mut LocalRun,
+    position: usize,
+    succeeded: bool,
+) {
+    let Some(slice) = &mut run.slice else { return };
+    let Some(&first) = slice.run.now.members.first() else { return };
+    if domain.same_choices(observations.unit(first), observations.unit(position)) {
+        let best = slice.run.now.members.iter().filter_map(|&p| observations.value(p)).fold(f64::INFINITY, f64::min);
+        slice.over &= !observations.value(position).is_some_and(|v| v < best);
+        slice.run.place(position, succeeded);
+        if succeeded {
+            slice.run.told_anew();
         }
-        if range <= (switches.precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
-            return Some(RestartCause::OutputRange);
+    }
+}
+
+/// The next point: of the search of the reals and that of everything in turn, each for as long as it finds better points.
+pub(super) fn propose(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    model: &mut Option<Model>,
+    work: &mut Workspace,
+    rng: &mut Rng,
+    next: TrialId,
+) -> Result<Choice, RestartCause> {
+    decide(problem, run);
+    let leads = run.slice.as_ref().is_some_and(|s| s.leads);
+    if leads && let Some(mut slice) = run.slice.take() {
+        let settings = slice_settings(problem);
+        let inner = Problem { settings: &settings, sliced: true, ..problem };
+        if slice.run.now.members.len() >= settings.initial_points.min(2 + reals(problem.domain)) {
+            if model.as_ref().is_some_and(|m| !m.sliced) {
+                work.reclaim(model.take());
+            }
+            let choice = match prepare(inner, &mut slice.run, model, work, next) {
+                Ok(Prepared::Choice(choice)) => Ok(choice),
+                Ok(Prepared::Model(current)) => choose(inner, &slice.run, current, work, rng, true),
+                Err(cause) => Err(cause),
+            };
+            slice.over = choice.is_err();
+            slice.leads = choice.is_ok();
+            run.slice = Some(slice);
+            if choice.is_ok() {
+                return choice;
+            }
+        } else {
+            run.slice = Some(slice);
         }
     }
-    model::is_narrow(problem, run, run.now.beta, centre).then_some(RestartCause::TrustRegion)
+    if model.as_ref().is_some_and(|m| m.sliced) {
+        work.reclaim(model.take());
+    }
+    let leads = run.slice.as_ref().is_some_and(|s| s.leads);
+    match prepare(problem, run, model, work, next)? {
+        Prepared::Choice(choice) => Ok(choice),
+        Prepared::Model(current) => choose(problem, run, current, work, rng, leads),
+    }
+}
+
+fn reals(domain: &Domain) -> usize {
+    domain.axes().iter().filter(|a| **a == Axis::Real).count()
+}
+
+/// The settings for the search of the reals alone.
+fn slice_settings(problem: Problem<'_>) -> Settings {
+    let (settings, d) = (problem.settings, reals(problem.domain));
+    let alone = settings.switches.check(d);
+    alone.map_or_else(|_| settings.clone(), |s| Settings { budget: settings.budget, ..s })
+}
+
+/// Whether the next step is one of the reals: after a success as before, after a failure the other way.
+fn decide(problem: Problem<'_>, run: &mut LocalRun) {
+    let Problem { domain, observations, .. } = problem;
+    let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
+    let Some(&best) = run.now.members.iter().min_by(|a, b| value(a).total_cmp(&value(b))) else { return };
+    if !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.decided_at == observations.len()) {
+        return;
+    }
+    let improved = run.now.members.last() == Some(&best);
+    let led = run.slice.as_ref().is_some_and(|s| s.leads);
+    let alike = |p: &usize| domain.same_choices(observations.unit(*p), observations.unit(best));
+    let current = run.slice.take().filter(|s| s.run.now.members.first().is_some_and(alike));
+    let mut slice = current.unwrap_or_else(|| {
+        let members: Vec<usize> = run.now.members.iter().copied().filter(|p| alike(p)).collect();
+        // Where whole numbers turn with the reals, the reals alone need axes of their own.
+        let mut frame = run.now.frame.clone();
+        if domain.axes().contains(&Axis::Whole) {
+            frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
+        }
+        let now = Progress { members, frame, beta: run.now.beta, spread: 0.0 };
+        let (number, fresh) = (run.number, now.members.len());
+        let alone =
+            LocalRun { number, design: vec![], failed: vec![], fresh, promise: None, slice: None, now, before: None };
+        Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
+    });
+    slice.leads = led == improved && !slice.over;
+    slice.decided_at = observations.len();
+    run.slice = Some(slice);
+}
+
+/// The shortcut of the reals alone; there is none for everything.
+pub(super) fn shortcut(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Option<Shortcut> {
+    if !problem.sliced {
+        return None;
+    }
+    let axes: Vec<usize> = (0..problem.domain.dim()).filter(|&i| problem.moves(i)).collect();
+    let mut x = Matrix::zeros(gp.len(), axes.len());
+    for (k, &i) in axes.iter().enumerate() {
+        x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
+    }
+    let reals = |u: &[f64]| -> Vec<f64> { axes.iter().map(|&i| u[i]).collect() };
+    let points: Vec<Vec<f64>> = run.now.members.iter().map(|&p| reals(problem.observations.unit(p))).collect();
+    let frame = run.now.frame.block(&axes);
+    let points = || points.iter().map(Vec::as_slice);
+    let mut found = shortcut::look(problem, run, gp, (&x, &frame), points, outputs, work)?;
+    let mut u = run.now.frame.centre().to_vec();
+    for (&i, value) in axes.iter().zip(&found.u) {
+        u[i] = *value;
+    }
+    found.u = u;
+    Some(found)
 }
 
 /// Neighbours of an evaluated point, by a step or a swap, that were never tried near it, in user units.
@@ -111,19 +241,24 @@ fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
 }
 
 /// The most promising configuration that was never suggested before.
-pub(super) fn choose(
+fn choose(
     problem: Problem<'_>,
     run: &LocalRun,
     model: &Model,
     work: &mut Workspace,
     rng: &mut Rng,
+    reals_only: bool,
 ) -> Result<Choice, RestartCause> {
     let Problem { domain, settings, observations, seen, .. } = problem;
     let search = search_of(problem, run)?;
     let best = run.now.members.iter().position(|&p| observations.value(p) == Some(model.outputs.minimum()));
-    let over = best.filter(|_| !is_small(domain)).filter(|&b| settled(problem, run, b, &model.outputs).is_some());
+    let over = best.filter(|_| !reals_only && !is_small(domain)).filter(|&b| settled(problem, run, b).is_some());
     let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
-    let mut climb = Climb { problem, run, model, search, maximiser: &mut work.maximiser };
+    let moves = (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
+    let mut limits = Vec::with_capacity(domain.dim());
+    reach(problem, run, search.beta, &mut limits);
+    let maximiser = &mut work.maximiser;
+    let mut climb = Climb { problem, run, model, search, moves, reals_only, reach: limits, maximiser };
     let mut found: Vec<Found> = if !neighbours.is_empty() {
         climb.score(&climb.places(&neighbours), false)
     } else if is_small(domain) {
@@ -157,6 +292,11 @@ struct Climb<'a> {
     run: &'a LocalRun,
     model: &'a Model,
     search: Search,
+    /// The axes that samples and gradients move along, and whether nothing else moves.
+    moves: Vec<bool>,
+    reals_only: bool,
+    /// How far the region reaches along each axis.
+    reach: Vec<f64>,
     maximiser: &'a mut Maximiser,
 }
 
@@ -173,7 +313,8 @@ impl Climb<'_> {
 
     fn score(&mut self, places: &[Vec<f64>], refined: bool) -> Vec<Found> {
         let (problem, frame) = (self.problem, &self.run.now.frame);
-        let refined_in = Some(problem.domain).filter(|_| refined && self.search.refinements > 0);
+        let lattice = Lattice { domain: problem.domain, moves: &self.moves };
+        let refined_in = Some(lattice).filter(|_| refined && self.search.refinements > 0);
         let acquisition = problem.settings.switches.acquisition;
         let (gp, incumbent) = (&self.model.fit.gp, self.model.incumbent);
         self.maximiser.score_places(places, refined_in, gp, frame, incumbent, acquisition, &self.search);
@@ -221,12 +362,20 @@ impl Climb<'_> {
         found
     }
 
-    /// Neighbours of a place by a step or a swap, with its reals.
+    /// Neighbours of a place by a step or a swap that the region reaches, with its reals.
     fn neighbours(&self, u: &[f64]) -> Vec<Vec<f64>> {
-        let domain = self.problem.domain;
+        let (domain, frame) = (self.problem.domain, &self.run.now.frame);
         let mut x = vec![0.0; domain.parameters().len()];
         domain.to_user(u, &mut x);
-        self.places(&domain.neighbours(&x))
+        if self.reals_only {
+            return Vec::new();
+        }
+        let mut places = self.places(&domain.neighbours(&x));
+        places.retain(|u| {
+            let away = |j: usize| (u[j] - frame.centre()[j]).abs() / frame.scale()[j];
+            (0..u.len()).all(|j| domain.axes()[j] != Axis::Steps || away(j) <= self.reach[j])
+        });
+        places
     }
 
     /// Samples of the trust region: reals uniform in it, some of them nearer to the best point; half of the samples have its whole
@@ -234,10 +383,8 @@ impl Climb<'_> {
     fn samples(&self, rng: &mut Rng) -> Vec<Vec<f64>> {
         let (problem, frame, search) = (self.problem, &self.run.now.frame, &self.search);
         let (domain, d) = (problem.domain, frame.dim());
-        let mut limits = Vec::with_capacity(d);
-        reach(problem, self.run, search.beta, &mut limits);
-        let discrete = domain.untied();
-        let turning: Vec<usize> = (0..d).filter(|&j| domain.axes()[j].turns()).collect();
+        let discrete = if self.reals_only { Vec::new() } else { domain.untied() };
+        let turning: Vec<usize> = (0..d).filter(|&j| self.moves[j]).collect();
         let count = SAMPLES * domain.free_parameters();
         let mut places = Vec::with_capacity(count);
         for c in 0..count {
@@ -250,7 +397,7 @@ impl Climb<'_> {
                 }
             }
             if c % 2 == 0 && !discrete.is_empty() {
-                self.change(&discrete, &limits, &mut u, rng);
+                self.change(&discrete, &mut u, rng);
             }
             for u in &mut u {
                 *u = u.clamp(-1.0, 1.0);
@@ -262,7 +409,7 @@ impl Climb<'_> {
     }
 
     /// Changes some of the whole numbers and choices, at least one.
-    fn change(&self, discrete: &[Range<usize>], limits: &[f64], u: &mut [f64], rng: &mut Rng) {
+    fn change(&self, discrete: &[Range<usize>], u: &mut [f64], rng: &mut Rng) {
         let (domain, frame) = (self.problem.domain, &self.run.now.frame);
         let sure = rng.below(discrete.len());
         let share = rng.unit();
@@ -271,7 +418,7 @@ impl Climb<'_> {
                 for j in coordinates.clone() {
                     u[j] = match domain.axes()[j] {
                         Axis::Choice => rng.between(-1.0, 1.0),
-                        _ => u[j] + frame.scale()[j] * limits[j] * rng.between(-1.0, 1.0),
+                        _ => u[j] + frame.scale()[j] * self.reach[j] * rng.between(-1.0, 1.0),
                     };
                 }
             }

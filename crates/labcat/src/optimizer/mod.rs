@@ -314,6 +314,7 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = outcome.into();
+        self.run.slice = None; // begun again when it is needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         if failed != fails_now && self.best_run.as_ref().is_some_and(|run| run.rests_on(position)) {
@@ -352,6 +353,7 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
+            mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         }
         if of_this_run && succeeded {
             self.run.told_anew();

@@ -27,6 +27,8 @@ pub(super) struct Model {
     pub(super) avoided: usize,
     /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
     pub(super) incumbent: f64,
+    /// Whether it is one of the reals alone.
+    pub(super) sliced: bool,
 }
 
 /// A Gaussian process in the frame of its own most likely length-scales.
@@ -114,7 +116,7 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut
 
 /// The best of the members, or why the run is over.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
-    if problem.domain.is_mixed() {
+    if problem.domain.is_mixed() && !problem.sliced {
         return mixed::best_member(problem, run, outputs);
     }
     if let Some(cause) = why_over(problem, run, outputs) {
@@ -133,7 +135,7 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
 /// Why a run whose members have these outputs has no more to give, if so.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
-    if !problem.ends {
+    if !problem.ends || (problem.domain.is_mixed() && !problem.sliced) {
         return None;
     }
     if switches.tolerance.is_some_and(|t| range <= t) {
@@ -203,7 +205,7 @@ pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Worksp
 fn find_axes(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) {
     let members = &run.now.members;
     let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.y.iter().copied());
-    work.axes.find(&run.now.frame, points, members.len(), |i| problem.domain.axes()[i].turns());
+    work.axes.find(&run.now.frame, points, members.len(), |i| problem.moves(i));
 }
 
 /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.

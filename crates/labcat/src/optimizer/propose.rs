@@ -19,6 +19,8 @@ pub(super) struct Problem<'a> {
     pub(super) seen: &'a Seen,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
+    /// Whether only the reals are searched, with everything else as in the best point.
+    pub(super) sliced: bool,
 }
 
 /// The next point, and where it comes from.
@@ -46,30 +48,52 @@ impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
         let Self { domain, settings, observations, pending, seen, run, model, work, rng, next_id, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen, ends: true };
-        let mut current = match model.take() {
-            Some(current) if run.fresh == 0 => match model::why_over(problem, run, &current.outputs) {
-                None => current,
-                Some(cause) => return Err(cause), // what was revised or set since the step ends the run
-            },
-            outdated => {
-                work.reclaim(outdated);
-                let mut new = update_model(problem, run, work)?; // lines 6–11
-                new.avoid_failures(problem, run);
-                new
-            }
-        };
-        let shortcut = current.shortcut.take();
-        let current = model.insert(current);
-        if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, TrialId(*next_id))) {
-            return Ok(choice);
+        let problem = Problem { domain, settings, observations, pending, seen, ends: true, sliced: false };
+        if domain.is_mixed() {
+            return mixed::propose(problem, run, model, work, rng, TrialId(*next_id));
         }
-        current.imagine_pending(problem, run);
-        if problem.domain.is_mixed() {
-            return mixed::choose(problem, run, current, work, rng);
+        match prepare(problem, run, model, work, TrialId(*next_id))? {
+            Prepared::Choice(choice) => Ok(choice),
+            Prepared::Model(current) => maximise_acquisition(problem, run, current, work, rng), // line 12: x_EI
         }
-        maximise_acquisition(problem, run, current, work, rng) // line 12: x_EI
     }
+}
+
+/// What a step has before the acquisition function is maximised.
+pub(super) enum Prepared<'a> {
+    /// The point of a shortcut.
+    Choice(Choice),
+    /// The model, with pending points in it.
+    Model(&'a Model),
+}
+
+/// Brings the model up to date, and follows its shortcut if it has one.
+pub(super) fn prepare<'a>(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    model: &'a mut Option<Model>,
+    work: &mut Workspace,
+    next: TrialId,
+) -> Result<Prepared<'a>, RestartCause> {
+    let mut current = match model.take() {
+        Some(current) if run.fresh == 0 => match model::why_over(problem, run, &current.outputs) {
+            None => current,
+            Some(cause) => return Err(cause), // what was revised or set since the step ends the run
+        },
+        outdated => {
+            work.reclaim(outdated);
+            let mut new = update_model(problem, run, work)?; // lines 6–11
+            new.avoid_failures(problem, run);
+            new
+        }
+    };
+    let shortcut = current.shortcut.take();
+    let current = model.insert(current);
+    if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next)) {
+        return Ok(Prepared::Choice(choice));
+    }
+    current.imagine_pending(problem, run);
+    Ok(Prepared::Model(current))
 }
 
 /// Algorithm 2, lines 6–11: the model of what was told, in the frame that it makes. A step is a function of the run as it began
@@ -94,7 +118,7 @@ pub(super) fn update_model(
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
-    Ok(Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0 })
+    Ok(Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, sliced: problem.sliced })
 }
 
 /// The most promising candidate that was never suggested before.

@@ -22,6 +22,9 @@ pub enum RestartCause {
     /// Every candidate was a point evaluated or pending already.
     #[strum(to_string = "no new point left in the trust region")]
     NoNewPoint,
+    /// In a mixed space: the reals have converged, and no step or swap leads to a better point.
+    #[strum(to_string = "no better neighbour of the best point")]
+    Neighbourhood,
     /// The kernel matrix could not be factored, even with a raised nugget.
     #[strum(to_string = "kernel matrix not positive definite")]
     Factorisation,

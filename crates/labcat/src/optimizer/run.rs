@@ -24,12 +24,27 @@ pub(super) struct LocalRun {
     /// The newest shortcut that was followed.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) promise: Option<Promise>,
+    /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) slice: Option<Box<Slice>>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
     /// What the newest step began with: the step can be done again from here, bit for bit. (May be null, not missing.)
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) before: Option<Before>,
+}
+
+/// The search of the reals, with everything else as in the best point.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Slice {
+    pub(super) run: LocalRun,
+    /// Whether the newest step was one of this search, and how many evaluations were told when that was decided.
+    pub(super) leads: bool,
+    pub(super) decided_at: usize,
+    /// Whether it has converged.
+    pub(super) over: bool,
 }
 
 /// What a step changes.
@@ -84,7 +99,7 @@ impl LocalRun {
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
         let now = Progress { members: Vec::new(), frame: Frame::of_box(domain.dim()), beta: settings.region.beta, spread: 0.0 };
-        Self { number, design, failed: Vec::new(), fresh: 0, promise: None, now, before: None }
+        Self { number, design, failed: Vec::new(), fresh: 0, promise: None, slice: None, now, before: None }
     }
 
     /// Whether a model-based step was made.

@@ -1,11 +1,13 @@
 //! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum.
 
+use super::mixed;
 use super::model::Workspace;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
 use super::run::LocalRun;
-use crate::frame::Outputs;
+use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
+use crate::linalg::Matrix;
 use crate::observations::TrialId;
 use crate::quadratic::Terms;
 
@@ -39,7 +41,7 @@ impl Promise {
 #[derive(Clone, Debug)]
 pub(super) struct Shortcut {
     /// In the box.
-    u: Vec<f64>,
+    pub(super) u: Vec<f64>,
     /// The best value so far and the value that the fit promises, smaller is better.
     from: f64,
     to: f64,
@@ -55,8 +57,23 @@ pub(super) fn find(
     work: &mut Workspace,
 ) -> Option<Shortcut> {
     if problem.domain.is_mixed() {
-        return None;
+        return mixed::shortcut(problem, run, gp, outputs, work);
     }
+    let (members, observations) = (&run.now.members, problem.observations);
+    let points = || members.iter().map(|&p| observations.unit(p));
+    look(problem, run, gp, (gp.inputs(), &run.now.frame), points, outputs, work)
+}
+
+/// As [`find`], for inputs in a frame and the same points in its box.
+pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    (x, frame): (&Matrix, &Frame),
+    points: impl Fn() -> I,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Option<Shortcut> {
     let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
     let (newest, above) = gp.surprise().filter(|_| switches.quadratic && !broken)?;
@@ -69,12 +86,12 @@ pub(super) fn find(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    let (fit, x) = (&mut work.quadratic, gp.inputs());
+    let fit = &mut work.quadratic;
     for terms in Terms::EACH {
         if fit.fit(terms, x, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
-                let lowest = fit.minimise(&run.now.frame, members.iter().map(|&p| observations.unit(p)));
+                let lowest = fit.minimise(frame, points());
                 if error < switches.quadratic_margin * -lowest {
                     let (u, from) = (fit.minimiser.clone(), outputs.minimum());
                     return Some(Shortcut { u, from, to: from + lowest * range });

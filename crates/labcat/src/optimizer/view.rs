@@ -120,7 +120,7 @@ impl Optimizer {
         let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(|run| run.started());
         let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
         let Self { domain, settings, observations, pending, seen, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen, ends: false };
+        let problem = Problem { domain, settings, observations, pending, seen, ends: false, sliced: false };
         let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;
         Some((run, model))
     }
