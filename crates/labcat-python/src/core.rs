@@ -80,7 +80,12 @@ fn as_json<T: Serialize>(py: Python<'_>, data: &T) -> PyResult<String> {
 #[pymethods]
 impl Core {
     #[new]
-    fn new(py: Python<'_>, parameters: Vec<Described>, preset: &str, switches: Vec<(String, String)>) -> PyResult<Core> {
+    fn new(
+        py: Python<'_>,
+        parameters: Vec<Described>,
+        preset: &str,
+        switches: Vec<(String, String)>,
+    ) -> PyResult<Core> {
         let domain = domain(py, parameters)?;
         let preset: Preset = preset.parse().map_err(|e| errors::invalid(py, e))?;
         let mut config = Config::new(preset);

@@ -1,5 +1,6 @@
 //! `report`: the page about a study.
 
+use labcat::{Label, ParameterKind};
 use std::io::{Write, stdout};
 
 use labcat::Optimizer;
@@ -84,6 +85,12 @@ fn parameter(parameter: &labcat::Parameter) -> Parameter {
         low: parameter.low,
         high: parameter.high,
         scale: crate::study::scale_name(parameter.scale).to_owned(),
+        kind: parameter.kind.name().to_owned(),
+        labels: match &parameter.kind {
+            ParameterKind::Categorical { labels, .. } => labels.iter().map(Label::to_string).collect(),
+            ParameterKind::Boolean => vec!["false".to_owned(), "true".to_owned()],
+            ParameterKind::Real | ParameterKind::Integer { .. } => Vec::new(),
+        },
     }
 }
 

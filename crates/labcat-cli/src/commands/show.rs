@@ -11,7 +11,7 @@ use super::export::trial_json;
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, moment, number, point, printable, timestamp, word};
+use crate::format::{count, date, moment, number, printable, timestamp, word};
 use crate::journal::{Correction, InHand, Journal, Trial, holder};
 use crate::paths::Paths;
 use crate::study::{Identity, duration};
@@ -42,8 +42,8 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         return Ok(());
     }
     writeln!(out, "value {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
-    for (name, x) in identity.names().iter().zip(&best.x) {
-        writeln!(out, "{name} = {}", number(*x))?;
+    for (name, value) in identity.named(&best.x) {
+        writeln!(out, "{name} = {value}")?;
     }
     Ok(())
 }
@@ -159,7 +159,6 @@ impl Status<'_> {
     fn in_words(&self) -> Result<(), Failure> {
         let mut out = stdout().lock();
         let optimizer = &self.optimizer;
-        let names = self.identity.names();
         writeln!(out, "{}: {}, begun {}", self.name, self.identity.direction, date(self.created))?;
         let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
         let (told, failed) = (self.told.len(), self.failed().len());
@@ -177,7 +176,13 @@ impl Status<'_> {
             None => {}
         }
         if let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
-            writeln!(out, "best         {} at {} (evaluation {})", number(value), point(&names, &best.x, 6), best.id)?;
+            writeln!(
+                out,
+                "best         {} at {} (evaluation {})",
+                number(value),
+                self.identity.in_brief(&best.x, 6),
+                best.id
+            )?;
         }
         if let Some(newest) = optimizer.restarts().last() {
             let restarts = count(optimizer.restarts().len(), "restart");
@@ -196,8 +201,8 @@ impl Status<'_> {
             writeln!(out, "\noutstanding")?;
         }
         for trial in &self.pending {
-            let values = self.identity.names().into_iter().zip(&trial.x);
-            let values: Vec<String> = values.map(|(name, x)| format!("{name} = {}", number(*x))).collect();
+            let values = self.identity.named(&trial.x).into_iter();
+            let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
             let state = match self.state(trial.id) {
                 ("running", Some(seconds)) => {
                     format!(
@@ -215,7 +220,7 @@ impl Status<'_> {
     }
 
     fn list_failures(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let (failed, reasons, names) = (self.failed(), self.reasons(), self.identity.names());
+        let (failed, reasons) = (self.failed(), self.reasons());
         if failed.is_empty() {
             return Ok(());
         }
@@ -231,7 +236,7 @@ impl Status<'_> {
             "\nnewest failures (`labcat status {word} ID` shows all of the output, `labcat retry {word} ID` tries again)"
         )?;
         for trial in failed.iter().rev().take(FAILURES_SHOWN) {
-            writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), point(&names, &trial.x, 5))?;
+            writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), self.identity.in_brief(&trial.x, 5))?;
             for line in last_lines(trial) {
                 writeln!(out, "     | {}", printable(line))?;
             }
@@ -271,8 +276,8 @@ fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -
 fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
     let mut out = stdout().lock();
     writeln!(out, "evaluation {}: {}", trial.id, trial.status)?;
-    for (name, x) in identity.names().iter().zip(&trial.x) {
-        writeln!(out, "{name} = {}", number(*x))?;
+    for (name, value) in identity.named(&trial.x) {
+        writeln!(out, "{name} = {value}")?;
     }
     let run = trial.execution.as_ref();
     let beside = trial.result.as_ref().filter(|result| result.as_object().is_some_and(|fields| fields.len() > 1));

@@ -55,6 +55,11 @@ pub(crate) struct Parameter {
     pub(crate) high: f64,
     /// `linear` or `log`.
     pub(crate) scale: String,
+    /// `real`, `integer`, `categorical` or `boolean`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The labels of its values, by their numbers; empty for numbers.
+    pub(crate) labels: Vec<String>,
 }
 
 /// One evaluation that ended, well or not.

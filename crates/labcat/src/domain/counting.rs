@@ -65,11 +65,8 @@ impl Domain {
                 continue;
             }
             let labels = matches!(p.kind, ParameterKind::Categorical { ordered: false, .. });
-            let values: Vec<f64> = if labels {
-                (0..levels).map(|k| p.level(k)).collect()
-            } else {
-                vec![x[i] - p.step(), x[i] + p.step()]
-            };
+            let values: Vec<f64> =
+                if labels { (0..levels).map(|k| p.level(k)).collect() } else { vec![x[i] - p.step(), x[i] + p.step()] };
             for value in values {
                 if value != x[i] && p.low <= value && value <= p.high {
                     let mut other = x.to_vec();

@@ -150,9 +150,15 @@ impl Domain {
     }
 
     /// The point with the middle value for each parameter that means nothing there: one configuration, one point.
-    pub(crate) fn canonical(&self, x: &[f64]) -> Vec<f64> {
+    pub fn canonical(&self, x: &[f64]) -> Vec<f64> {
         let value = |i: usize| if self.is_active(i, x) { x[i] + 0.0 } else { self.idle(i) };
         if self.is_mixed() { (0..x.len()).map(value).collect() } else { x.to_vec() }
+    }
+
+    /// The middle of all ranges, each on its own scale.
+    pub fn middle(&self) -> Vec<f64> {
+        let middle: Vec<f64> = (0..self.parameters.len()).map(|i| self.idle(i)).collect();
+        self.canonical(&middle)
     }
 
     /// The value of a parameter that means nothing.
@@ -273,7 +279,9 @@ fn axes_of(p: &Parameter) -> Vec<Axis> {
     match (&p.kind, p.levels()) {
         (_, Some(1)) => vec![],
         (_, None) => vec![Axis::Real],
-        (ParameterKind::Categorical { labels, ordered: false }, _) if labels.len() > 2 => vec![Axis::Choice; labels.len()],
+        (ParameterKind::Categorical { labels, ordered: false }, _) if labels.len() > 2 => {
+            vec![Axis::Choice; labels.len()]
+        }
         (_, Some(2)) => vec![Axis::Choice],
         (_, Some(levels)) => vec![if levels < MANY { Axis::Steps } else { Axis::Whole }],
     }
@@ -341,7 +349,9 @@ fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f
     match values.iter().find(unknown) {
         Some(&value) => {
             let why = match &q.kind {
-                ParameterKind::Categorical { labels, .. } => format!("it takes the number of one of [{}]", list(labels)),
+                ParameterKind::Categorical { labels, .. } => {
+                    format!("it takes the number of one of [{}]", list(labels))
+                }
                 _ => format!("it takes whole numbers from {} to {}", q.low, q.high),
             };
             Err(DomainError::ConditionValue { name, other, value, why })

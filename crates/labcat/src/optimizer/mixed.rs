@@ -11,9 +11,9 @@ use crate::acquisition::maximise::{Lattice, Maximiser, Search};
 use crate::domain::{Axis, Domain};
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
-use crate::observations::{Observations, TrialId};
 use crate::linalg::Matrix;
 use crate::math;
+use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 use std::ops::Range;
 
@@ -254,7 +254,8 @@ fn choose(
     let best = run.now.members.iter().position(|&p| observations.value(p) == Some(model.outputs.minimum()));
     let over = best.filter(|_| !reals_only && !is_small(domain)).filter(|&b| settled(problem, run, b).is_some());
     let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
-    let moves = (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
+    let moves =
+        (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
     let mut limits = Vec::with_capacity(domain.dim());
     reach(problem, run, search.beta, &mut limits);
     let maximiser = &mut work.maximiser;

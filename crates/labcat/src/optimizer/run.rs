@@ -93,12 +93,16 @@ impl LocalRun {
     ) -> Self {
         let factor = if number > 0 { settings.switches.restart_design } else { 1.0 };
         let points = (settings.initial_points as f64 * factor).ceil() as usize;
-        let mut design =
-            design::latin_hypercube(rng, points - usize::from(first.is_some()), domain.parameters().len());
+        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), domain.parameters().len());
         design.reverse();
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
-        let now = Progress { members: Vec::new(), frame: Frame::of_box(domain.dim()), beta: settings.region.beta, spread: 0.0 };
+        let now = Progress {
+            members: Vec::new(),
+            frame: Frame::of_box(domain.dim()),
+            beta: settings.region.beta,
+            spread: 0.0,
+        };
         Self { number, design, failed: Vec::new(), fresh: 0, promise: None, slice: None, now, before: None }
     }
 
