@@ -1,6 +1,6 @@
 //! `report`: the page about a study.
 
-use labcat::{Label, ParameterKind};
+use labcat::{Domain, Label, ParameterKind};
 use std::io::{Write, stdout};
 
 use labcat::Optimizer;
@@ -33,7 +33,8 @@ pub(crate) fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
         let step: Step = serde_json::from_str(&text).map_err(|error| journal.damaged("trust regions", &error))?;
         steps.push((at_evaluation, step));
     }
-    let evaluations = journal.told()?.into_iter().map(evaluation).collect();
+    let domain = optimizer.domain();
+    let evaluations = journal.told()?.into_iter().map(|trial| evaluation(trial, domain)).collect();
     Ok(data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps))
 }
 
@@ -94,7 +95,11 @@ fn parameter(parameter: &labcat::Parameter) -> Parameter {
     }
 }
 
-fn evaluation(trial: Trial) -> Evaluation {
+fn evaluation(mut trial: Trial, domain: &Domain) -> Evaluation {
+    let idle: Vec<usize> = (0..trial.x.len()).filter(|&i| !domain.is_active(i, &trial.x)).collect();
+    for i in idle {
+        trial.x[i] = f64::NAN;
+    }
     Evaluation {
         id: trial.id,
         x: trial.x,

@@ -67,7 +67,7 @@ pub(crate) struct Parameter {
 pub(crate) struct Evaluation {
     /// The trial's number.
     pub(crate) id: u64,
-    /// The point, in the users' units.
+    /// The point, in the users' units; a choice as the number of its label, and NaN (on the page: null) where a parameter does not apply.
     pub(crate) x: Vec<f64>,
     /// The value; `None` if the evaluation failed.
     pub(crate) value: Option<f64>,

@@ -68,8 +68,9 @@ fn summary(data: &ReportData) -> String {
     let Some((best, value)) = best.and_then(|best| Some((best, best.value?))) else {
         return format!("{count}, no value yet.");
     };
-    let coordinates = data.parameters.iter().zip(&best.x);
-    let point: Vec<String> = coordinates.map(|(parameter, x)| format!("{} = {x}", parameter.name)).collect();
+    let applying = data.parameters.iter().zip(&best.x).filter(|(_, x)| !x.is_nan());
+    let text = |parameter: &Parameter, x: f64| parameter.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());
+    let point: Vec<String> = applying.map(|(p, x)| format!("{} = {}", p.name, text(p, *x))).collect();
     format!("{count}; best value {value} at {}.", point.join(", "))
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
 fn parameter(low: f64, high: f64, scale: Scale) -> Parameter {
-    Parameter { name: "p".into(), low, high, scale }
+    Parameter::real("p", low, high).scaled(scale)
 }
 
 /// A domain of one parameter whose low and width lie anywhere from 1e-12 to 1e12.

@@ -97,7 +97,7 @@ fn random_domain(dice: &mut Dice, d: usize) -> Domain {
             2 => (3.0, 3.000_001, Scale::Linear),
             _ => (-1.0, 1.0, Scale::Linear),
         };
-        Parameter { name: format!("p{i}"), low, high, scale }
+        Parameter::real(&format!("p{i}"), low, high).scaled(scale)
     });
     Domain::from_parameters(parameters.collect()).unwrap()
 }
