@@ -57,7 +57,11 @@ def _acquired(path: Path, beside: Path) -> int:
         try:
             _lock(descriptor)
         except OSError:
-            holder = os.pread(descriptor, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+            holder = (
+                os.pread(descriptor, 200, 0).decode(errors="replace")
+                if hasattr(os, "pread")
+                else ""
+            )
             os.close(descriptor)
             raise CheckpointError(_in_use(path, holder or "another process")) from None
         try:

@@ -47,6 +47,7 @@ class Evaluation:
     """The local run it belongs to: 0, and one more after each restart."""
     space: Space = field(repr=False)
     """The parameters."""
+
     @property
     def failed(self) -> bool:
         """Whether the evaluation failed."""
@@ -162,6 +163,8 @@ class History:
         # A parameter may have the name of one of these columns: both are kept.
         frame.insert(0, "id", self.id, allow_duplicates=True)
         for column in ("value", "failed", "run", "best", "reason"):
-            values = pandas.Series(getattr(self, column), dtype=object if column == "reason" else None)
+            values = pandas.Series(
+                getattr(self, column), dtype=object if column == "reason" else None
+            )
             frame.insert(frame.shape[1], column, values, allow_duplicates=True)
         return frame

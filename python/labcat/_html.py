@@ -26,7 +26,10 @@ def result_html(result: OptimizeResult) -> str:
     """A result: why it ended, the best point, what failed, the curve."""
     return _block(
         "labcat result",
-        [("ended because", escape(result.message.partition(";")[0])), *_facts(result.optimizer, result.history)],
+        [
+            ("ended because", escape(result.message.partition(";")[0])),
+            *_facts(result.optimizer, result.history),
+        ],
         result.history,
     )
 
@@ -55,7 +58,9 @@ def _facts(optimizer: Optimizer, history: History) -> Iterable[tuple[str, str]]:
 
 
 def _parameters(params: Mapping[str, float]) -> str:
-    shown = [f"{escape(name)} = {value:.6g}" for name, value in list(params.items())[:_MOST_PARAMETERS]]
+    shown = [
+        f"{escape(name)} = {value:.6g}" for name, value in list(params.items())[:_MOST_PARAMETERS]
+    ]
     return "<br>".join(shown) + (" …" if len(params) > _MOST_PARAMETERS else "")
 
 
@@ -108,5 +113,9 @@ def _curve(history: History) -> str:
 
 def progress_html(done: int, total: int | None, text: str) -> str:
     """A bar, if there is an end to go to, and what there is to say."""
-    bar = "" if total is None else f'<progress value="{done}" max="{total}" style="width:240px"></progress> '
+    bar = (
+        ""
+        if total is None
+        else f'<progress value="{done}" max="{total}" style="width:240px"></progress> '
+    )
     return f"<div>{bar}{escape(text)}</div>"

@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import os
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
 OnError = Literal["raise", "fail"]
 
 _FIRST_FAILURES = 10
-_OWN_KEYWORDS = (
-    "args x0 time_limit timeout rng preset workers callback progress on_error max_first_failures "
-    "checkpoint jac"
-).split()
+_NOT_ITS_OWN = ("fun", "bounds", "switches")
 
 
 def minimize(
@@ -253,14 +251,18 @@ def _optimize(
     if on_error not in ("raise", "fail"):
         raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
     for name, seconds in (("time_limit", time_limit), ("timeout", timeout)):
-        if seconds is not None and not seconds > 0:
+        if seconds is not None and not (isinstance(seconds, Real) and seconds > 0):
             raise InvalidError(f"{name} is {seconds!r}; allowed: seconds above 0")
-    if max_first_failures is not None and not max_first_failures >= 1:
-        raise InvalidError(f"max_first_failures is {max_first_failures!r}; allowed: 1 or more, None")
+    most = max_first_failures
+    if most is not None and not (isinstance(most, Real) and most >= 1):
+        raise InvalidError(
+            f"max_first_failures is {max_first_failures!r}; allowed: 1 or more, None"
+        )
     if "direction" in switches:
         raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
     no_derivative("jac", jac)
-    check_names(switches, tuple(_OWN_KEYWORDS))
+    own = (name for name in inspect.signature(minimize).parameters if name not in _NOT_ITS_OWN)
+    check_names(switches, tuple(own))
     _check_callback(callback)
     space, named = space_of(bounds)
     backend = backend_of(workers, Objective(fun, args, space if named else None), timeout)

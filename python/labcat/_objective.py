@@ -13,7 +13,6 @@ from ._errors import InvalidError, LabcatError
 from ._space import Space, Vector
 from ._values import as_value
 
-
 dumps: Callable[[object], bytes] = pickle.dumps
 """How outcomes are written for another process."""
 

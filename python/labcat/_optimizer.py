@@ -102,7 +102,11 @@ class Optimizer:
             rng = given.pop("seed")
         space, named = space_of(bounds)
         texts = switch_texts(
-            {name: value for name, value in given.items() if value is not None or name not in STOPPING}
+            {
+                name: value
+                for name, value in given.items()
+                if value is not None or name not in STOPPING
+            }
         )
         texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
         self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)

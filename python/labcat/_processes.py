@@ -37,10 +37,14 @@ class _Worker:
         options: dict[str, Any] = {}
         if sys.platform == "win32":
             os.set_handle_inheritable(handle, True)
-            options["startupinfo"] = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
+            options["startupinfo"] = subprocess.STARTUPINFO(
+                lpAttributeList={"handle_list": [handle]}
+            )
         else:
             # A group of its own: what the objective starts ends with it, and Ctrl-C is our affair.
-            own_group = {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+            own_group = (
+                {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+            )
             options.update(own_group, pass_fds=[handle])
         limits = {name: str(threads) for name in _THREADS}
         code = f"import sys; sys.path[:] = {sys.path!r}; from labcat._worker import main; main({handle})"
@@ -152,7 +156,7 @@ class Processes:
         self._end([worker])
         code = worker.process.returncode
         cause = f"exit status {code}" if code >= 0 else f"signal {-code}"
-        if not worker.ready:
+        if not worker.ready and code >= 0:
             return Failure(
                 WorkerError(
                     f"a worker process ended before it could evaluate ({cause}); what it printed "
@@ -162,7 +166,9 @@ class Processes:
             )
         assert worker.trial is not None
         return Failure(
-            WorkerError(f"the worker process that evaluated trial {worker.trial.id} died ({cause})"),
+            WorkerError(
+                f"the worker process that evaluated trial {worker.trial.id} died ({cause})"
+            ),
             lost=True,
         )
 

@@ -143,7 +143,9 @@ def failure_summary(history: History) -> str:
     failed = int(history.failed.sum())
     if failed == 0:
         return ""
-    how_many = "no evaluation succeeded" if failed == len(history) else f"{failed} evaluations failed"
+    how_many = (
+        "no evaluation succeeded" if failed == len(history) else f"{failed} evaluations failed"
+    )
     reasons = Counter(reason for reason in history.reason if reason is not None)
     if not reasons:
         return how_many

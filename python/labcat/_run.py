@@ -39,6 +39,10 @@ class Run:
         default_budget: bool,
         max_first_failures: int | None,
     ) -> None:
+        # It loads scipy if that is there, which takes a while: now, not when Ctrl-C shall end the run.
+        from . import _result
+
+        self._results = _result
         self._optimizer = optimizer
         self._backend = backend
         self._records_errors = records_errors
@@ -165,9 +169,7 @@ class Run:
         self._saved = True
 
     def _call_back(self, callback: Callable[..., Any]) -> None:
-        from ._result import snapshot
-
-        intermediate = snapshot(self._optimizer)
+        intermediate = self._results.snapshot(self._optimizer)
         try:
             if self._takes_result:
                 callback(intermediate_result=intermediate)
@@ -188,9 +190,7 @@ class Run:
         return self._final(reason, self._message(reason))
 
     def _final(self, ending: str, message: str) -> OptimizeResult:
-        from ._result import final  # loads scipy if it is there, which takes a while
-
-        result = final(self._optimizer, ending, message)
+        result = self._results.final(self._optimizer, ending, message)
         result.history.trust_region = list(map(self._regions.get, result.history.id.tolist()))
         return result
 

@@ -202,7 +202,7 @@ def space_of(bounds: object) -> tuple[Space, bool]:
     if isinstance(bounds, Mapping):
         return Space(bounds), True
     pairs = _pairs(bounds)
-    return Space({name: pair for name, pair in zip(plain_names(len(pairs)), pairs)}), False
+    return Space(dict(zip(plain_names(len(pairs)), pairs))), False
 
 
 def plain_names(n: int) -> list[str]:

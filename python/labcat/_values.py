@@ -114,7 +114,9 @@ def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> No
     for name in names:
         if name not in SWITCHES:
             known = [*others, *SWITCHES]
-            meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, known, 1)), None)
+            meant = _ELSEWHERE.get(name) or next(
+                iter(difflib.get_close_matches(name, known, 1)), None
+            )
             hint = f"did you mean {meant!r}? " if meant in known else ""
             raise UnknownSwitchError(
                 f"unknown switch {name!r}: {hint}labcat.SWITCHES lists them all"

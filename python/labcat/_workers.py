@@ -83,7 +83,9 @@ def backend_of(workers: Any, objective: Objective, timeout: float | None = None)
     if hasattr(workers, "apply_async"):
         return _Futures(functools.partial(_apply, workers), width or _width(workers), objective)
     if hasattr(workers, "n_jobs") and type(workers).__module__.partition(".")[0] == "joblib":
-        return _Map(functools.partial(_joblib_map, workers), width or _joblib_width(workers), objective)
+        return _Map(
+            functools.partial(_joblib_map, workers), width or _joblib_width(workers), objective
+        )
     if callable(workers):
         return _Map(workers, width or _width(workers), objective)
     if width is not None or isinstance(workers, bool) or not isinstance(workers, int):

@@ -81,11 +81,18 @@ def convergence(
     if len(failed):
         at_the_bottom = ax.get_xaxis_transform()
         ax.plot(
-            failed, np.full(len(failed), 0.02), "x", color="C3", transform=at_the_bottom, label="failed"
+            failed,
+            np.full(len(failed), 0.02),
+            "x",
+            color="C3",
+            transform=at_the_bottom,
+            label="failed",
         )
     for i, restart in enumerate(result.restarts):
         label = "restart" if i == 0 else None
-        ax.axvline(restart.at_evaluation + 0.5, color="0.4", linestyle="--", linewidth=0.8, label=label)
+        ax.axvline(
+            restart.at_evaluation + 0.5, color="0.4", linestyle="--", linewidth=0.8, label=label
+        )
     if _spans_orders(value):
         ax.set_yscale("log")
     ax.set_xlabel("evaluations")
@@ -188,7 +195,13 @@ def _draw_regions(ax: Axes, regions: list[TrustRegion]) -> None:
     colours = colormaps["viridis"](np.linspace(0, 0.95, len(regions)))
     ax.add_collection(LineCollection(outlines, colors=colours, linewidths=0.9, zorder=3))
     if regions:
-        ax.plot(*np.array([region.centre for region in regions]).T, "-", color="C3", linewidth=0.8, zorder=3)
+        ax.plot(
+            *np.array([region.centre for region in regions]).T,
+            "-",
+            color="C3",
+            linewidth=0.8,
+            zorder=3,
+        )
 
 
 def _outline(region: TrustRegion) -> npt.NDArray[np.float64]:

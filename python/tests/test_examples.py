@@ -118,10 +118,12 @@ def test_the_guide_has_code():
     assert len(sections()) >= 10
 
 
-@pytest.mark.parametrize("link", re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "guide.md").read_text()))
+@pytest.mark.parametrize(
+    "link", re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "guide.md").read_text())
+)
 def test_links_of_the_guide(link):
     if link.startswith("#"):
-        titles = re.findall(r"^## (.*)$", (ROOT / "docs" / "guide.md").read_text(), re.M)
+        titles = re.findall(r"^## (.*)$", (ROOT / "docs" / "guide.md").read_text(), re.MULTILINE)
         assert link[1:] in [title.lower().replace(" ", "-") for title in titles]
     else:
         assert (ROOT / "docs" / link).exists()

@@ -121,12 +121,18 @@ def test_failures_carry_their_reason_everywhere(tmp_path):
     assert len(reasons) == 2
     assert list(result.history.to_dataframe()["reason"]) == result.history.reason
     assert all(json.dumps(reason) in path.read_text() for reason in reasons)
-    for copy in (labcat.Optimizer.from_json(path.read_text()), pickle.loads(pickle.dumps(result.optimizer))):
+    for copy in (
+        labcat.Optimizer.from_json(path.read_text()),
+        pickle.loads(pickle.dumps(result.optimizer)),
+    ):
         assert copy.history.reason == result.history.reason
         assert copy.to_json() == result.optimizer.to_json()
     most = max(reasons, key=result.history.reason.count)
     n = result.history.failed.sum()
-    assert f"{n} evaluations failed ({result.history.reason.count(most)} times {most})" in result.message
+    assert (
+        f"{n} evaluations failed ({result.history.reason.count(most)} times {most})"
+        in result.message
+    )
 
 
 def test_a_reason_follows_what_is_told():
@@ -153,7 +159,9 @@ def test_a_bug_does_not_spend_the_budget(limit):
         assert result.nfev == 50 and "name 'undefined_name' is not defined" in result.message
         return
     n = 10 if limit == "default" else limit
-    with pytest.raises(labcat.SystematicFailure, match=f"first {n} .*'undefined_name'.*line") as caught:
+    with pytest.raises(
+        labcat.SystematicFailure, match=f"first {n} .*'undefined_name'.*line"
+    ) as caught:
         labcat.minimize(fun, BOX, budget=50, rng=1, on_error="fail", **options)
     assert type(caught.value.__cause__) is NameError
     assert caught.value.labcat_result.nfev == n and caught.value.labcat_result.status == 5

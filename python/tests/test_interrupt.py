@@ -48,7 +48,8 @@ if __name__ == "__main__":
 def test_ctrl_c_ends_the_run_within_a_second_and_loses_nothing(kind, tmp_path):
     script, log, checkpoint = (tmp_path / name for name in ("script.py", "log", "run.json"))
     script.write_text(SCRIPT)
-    environment = {**os.environ, "LABCAT_TEST_LOG": str(log), "PYTHONPATH": str(HERE)}
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "LABCAT_TEST_LOG": str(log), "PYTHONPATH": path}
     process = subprocess.Popen(
         [sys.executable, str(script), kind, str(checkpoint)],
         stdout=subprocess.PIPE,

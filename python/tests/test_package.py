@@ -127,7 +127,9 @@ def test_a_package_that_is_missing_is_named_with_what_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.delitem(sys.modules, "labcat.integrations.optuna", raising=False)
     monkeypatch.delitem(vars(labcat.integrations), "optuna", raising=False)
-    with pytest.raises(labcat.LabcatError, match=r"pip install optuna, or .*'\.\[optuna\]' in a clone"):
+    with pytest.raises(
+        labcat.LabcatError, match=r"pip install optuna, or .*'\.\[optuna\]' in a clone"
+    ):
         labcat.integrations.optuna
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         labcat.integrations.nothing
@@ -137,7 +139,12 @@ def test_the_distribution_has_a_name_that_is_free():
     """`labcat` on the package index is another project; nothing may tell users to install it."""
     root = Path(__file__).parents[2]
     assert '\nname = "labcat-opt"' in (root / "pyproject.toml").read_text()
-    files = [root / "README.md", root / "pyproject.toml", root / "docs" / "guide.md", *root.glob("examples/*")]
+    files = [
+        root / "README.md",
+        root / "pyproject.toml",
+        root / "docs" / "guide.md",
+        *root.glob("examples/*"),
+    ]
     files += [path for path in root.glob("python/labcat/**/*.py") if "bench" not in path.parts]
     for file in files:
         if file.is_file() and file.suffix in (".md", ".py", ".toml"):

@@ -12,7 +12,7 @@ import labcat
 from labcat import plots
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,9 @@ def test_the_paths_of_the_rosenbrock_figure():
             a, b, c, d = sides(box)
             np.testing.assert_allclose(a, -c, atol=1e-9)
             np.testing.assert_allclose(b, -d, atol=1e-9)
-    axis_parallel = [np.isclose(sides(box), 0).any(axis=1).all() for box in outlines(plots.path(without))]
+    axis_parallel = [
+        np.isclose(sides(box), 0).any(axis=1).all() for box in outlines(plots.path(without))
+    ]
     assert all(axis_parallel)
     tilted = [not np.isclose(sides(box), 0).any() for box in outlines(plots.path(rotated))]
     assert all(tilted)
@@ -118,7 +120,11 @@ def test_convergence_of_a_run_with_failures_restarts_and_negative_values():
 def test_relevance():
     space = labcat.Space(strong=(-1, 1), weak=(-1, 1), none=(-1, 1))
     result = labcat.minimize(
-        lambda strong, weak, none: strong**2 + 0.01 * weak**2, space, budget=60, rng=1, restarts=False
+        lambda strong, weak, none: strong**2 + 0.01 * weak**2,
+        space,
+        budget=60,
+        rng=1,
+        restarts=False,
     )
     ax = plots.relevance(result)
     shares = [bar.get_width() for bar in ax.patches]

@@ -206,7 +206,7 @@ def test_an_evaluation_that_takes_too_long_is_a_failed_one(tmp_path, workers, on
     reasons = {reason for reason in result.history.reason if reason is not None}
     assert reasons == {"EvaluationTimeout: the evaluation took longer than 0.5 s"}
     assert children() == []
-    time.sleep(4 if workers == 1 else 0)
+    time.sleep(2 if workers == 1 else 0)
     assert list(tmp_path.iterdir()) == []  # nor is what it had started left
 
 

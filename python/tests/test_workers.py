@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import sys
@@ -127,7 +128,7 @@ def test_evaluations_overlap(workers, tmp_path):
     check_complete(result, 24)
     times = sorted(tuple(map(float, file.read_text().split())) for file in tmp_path.iterdir())
     assert len(times) == 24
-    assert sum(later < end for (_, end), (later, _) in zip(times, times[1:])) > 12
+    assert sum(later < end for (_, end), (later, _) in itertools.pairwise(times)) > 12
 
 
 def test_a_new_point_is_asked_as_soon_as_a_result_is_in():

@@ -385,7 +385,7 @@ pub(crate) struct Functions {
     /// The name of one function
     pub(crate) name: Option<String>,
     /// A point to evaluate it at
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) x: Vec<f64>,
     /// Print one JSON object per function
     #[arg(long, conflicts_with = "x")]

@@ -83,6 +83,14 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
+/// The end of what a failed program said, standard error first choice.
+pub(crate) fn last_lines<'a>(stdout: &'a str, stderr: &'a str) -> Vec<&'a str> {
+    const SHOWN: usize = 4;
+    let text = if stderr.trim().is_empty() { stdout } else { stderr };
+    let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(SHOWN)..].to_vec()
+}
+
 /// A path as a word that a shell reads back, for commands that people copy.
 pub(crate) fn word(path: &Path) -> String {
     let text = path.display().to_string();

@@ -63,7 +63,7 @@ impl Args for Switches {
             } else {
                 let help = format!("{}: {}", sentence(switch.help), switch.allowed());
                 command = command.arg(
-                    Arg::new(switch.name).long(dashed(switch)).value_name("V").allow_negative_numbers(true).help(help),
+                    Arg::new(switch.name).long(dashed(switch)).value_name("V").allow_hyphen_values(true).help(help),
                 );
             }
         }

@@ -15,7 +15,7 @@ impl fmt::Display for TrialId {
 }
 
 /// Which way is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[strum(serialize_all = "snake_case")]
 pub enum Direction {
@@ -25,6 +25,8 @@ pub enum Direction {
     /// Larger values are better.
     Maximize,
 }
+
+crate::names::read_by_name!(Direction);
 
 impl Direction {
     /// The value as the algorithm sees it: smaller is better. Its own inverse.

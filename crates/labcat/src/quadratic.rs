@@ -42,10 +42,12 @@ pub(crate) struct Quadratic {
     /// The point of the newest minimisation, in the box.
     pub(crate) minimiser: Vec<f64>,
     local: Vec<f64>,
+    /// The smallest box around the points of the newest minimisation.
+    bounds: Vec<(f64, f64)>,
 }
 
-/// Changes of the set of free coordinates per dimension before a minimisation is left as it is: twice what visiting every bound takes.
-const ACTIVE_SETS: usize = 2;
+/// Changes of the set of free coordinates per dimension before a minimisation is left as it is: several times what visiting every bound takes.
+const ACTIVE_SETS: usize = 10;
 
 impl Quadratic {
     /// Makes room for `n` observations in `d` dimensions.
@@ -59,6 +61,7 @@ impl Quadratic {
         for v in [&mut self.minimiser, &mut self.local] {
             v.reserve(d);
         }
+        self.bounds.reserve(d);
     }
 
     /// Fits to the first `n` rows of `x` and outputs `y` ≥ 0, the best of them 0. A fit has to be right where outputs are good, so
@@ -110,22 +113,25 @@ impl Quadratic {
     /// active sets. Leaves the point in [`Quadratic::minimiser`] and gives q there.
     pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> f64 {
         let d = frame.dim();
-        let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
+        let mut bounds = std::mem::take(&mut self.bounds);
+        bounds.clear();
+        bounds.resize(d, (f64::INFINITY, f64::NEG_INFINITY));
         for u in points {
             for ((low, high), u) in bounds.iter_mut().zip(u) {
                 (*low, *high) = (low.min(*u), high.max(*u));
             }
         }
         self.minimiser.clear();
-        if self.solve_inside() {
+        let mut inside = self.solve_inside();
+        if inside {
             self.minimiser.extend((0..d).map(|j| frame.to_box(&self.local, j)));
-            let within = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
-            if self.minimiser.iter().zip(&bounds).all(within) {
-                return self.value();
-            }
+            inside = self.minimiser.iter().zip(&bounds).all(|(u, (low, high))| low <= u && u <= high);
         }
-        self.solve_at_bounds(frame, &bounds);
-        frame.to_local(&self.minimiser, &mut self.local);
+        if !inside {
+            self.solve_at_bounds(frame, &bounds);
+            frame.to_local(&self.minimiser, &mut self.local);
+        }
+        self.bounds = bounds;
         self.value()
     }
 
@@ -144,7 +150,8 @@ impl Quadratic {
     }
 
     /// Minimises q over a box of u by active sets: Newton's step in the coordinates that are free (or, where q is not convex in them,
-    /// steepest descent), up to the first bound; a coordinate at its bound is free when q falls away from it.
+    /// steepest descent), up to the first bound, which holds its coordinate from then on. Once nothing is left to gain, the coordinate
+    /// that q falls off most steeply is let go, until there is none.
     fn solve_at_bounds(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
         let d = frame.dim();
         // q in the box: x = A (u − c) with A_ij = R_ji / S_i, so the gradient is Aᵀ g and the Hessian Aᵀ H A.
@@ -165,17 +172,13 @@ impl Quadratic {
         }
         let u = &mut self.minimiser;
         u.clear();
-        u.extend_from_slice(frame.centre());
-        let mut settled: Option<Vec<usize>> = None;
+        u.extend(frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)));
+        for (j, (u, c)) in u.iter().zip(frame.centre()).enumerate() {
+            linalg::axpy(&mut gradient, u - c, hessian.col(j));
+        }
+        let mut held = vec![false; d];
         for _ in 0..ACTIVE_SETS * (d + 1) {
-            let is_free = |&j: &usize| {
-                let ((low, high), slope) = (bounds[j], gradient[j]);
-                (u[j] > low || slope < 0.0) && (u[j] < high || slope > 0.0)
-            };
-            let free: Vec<usize> = (0..d).filter(is_free).collect();
-            if free.is_empty() || settled.as_ref() == Some(&free) {
-                break;
-            }
+            let free: Vec<usize> = (0..d).filter(|&j| !held[j]).collect();
             let mut step: Vec<f64> = free.iter().map(|&j| -gradient[j]).collect();
             self.factor.reshape(free.len(), free.len());
             for (a, &j) in free.iter().enumerate() {
@@ -213,10 +216,19 @@ impl Quadratic {
                 break;
             }
             for (&p, &j) in step.iter().zip(&free) {
-                u[j] = if reach(p, j, u[j]) <= length { bound(p, j) } else { u[j] + length * p };
+                held[j] = reach(p, j, u[j]) <= length;
+                u[j] = if held[j] { bound(p, j) } else { u[j] + length * p };
             }
             linalg::axpy(&mut gradient, length, &along);
-            settled = (length == whole).then_some(free);
+            if length == whole || free.iter().all(|&j| held[j]) {
+                // How steeply q falls from a held coordinate into the box.
+                let fall = |j: &usize| if u[*j] <= bounds[*j].0 { -gradient[*j] } else { gradient[*j] };
+                let steepest = (0..d).filter(|&j| held[j]).max_by(|a, b| fall(a).total_cmp(&fall(b)));
+                match steepest.filter(|j| fall(j) > 0.0) {
+                    Some(j) => held[j] = false,
+                    None => break,
+                }
+            }
         }
     }
 }

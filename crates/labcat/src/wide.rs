@@ -4,6 +4,8 @@
 //! processor can run. The three are the same source: every sum has its order written down, nothing is fused, and so they give the
 //! same bits. The environment variable `LABCAT_KERNELS` (`baseline` or `avx2`), read once, asks for less than the processor has.
 
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // elsewhere the baseline is all there is
+
 use std::sync::LazyLock;
 
 /// Instruction sets, from narrow to wide.

@@ -100,7 +100,7 @@ def rounded(objective: Objective, seed: int) -> None:
 def constrained(objective: ConstrainedObjective, seed: int, options: Mapping[str, Any]) -> None:
     import labcat
 
-    optimizer: Any = labcat.Optimizer(objective.bounds, constraints=objective.constraints, rng=seed, **options)
+    optimizer: Any = labcat.Optimizer(objective.bounds, rng=seed, **{"constraints": objective.constraints, **options})
     if objective.initial is not None:
         optimizer.enqueue(objective.initial)
 

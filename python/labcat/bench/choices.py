@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .coco import failures
-from .engineering import leaders
-from .medians import median_table
+from .medians import leaders, median_table
 from .objective import MixedObjective, Objective, Parameter
+from .problems import RepeatedProblem
 from .runner import Run
 from .shared import (
     Command,
@@ -154,25 +154,7 @@ TASKS = {
 }
 
 
-@dataclass(frozen=True)
-class ChoicesProblem:
-    """One run on a task."""
-
-    name: str
-    run: int
-
-    @property
-    def id(self) -> str:
-        return f"{self.name}-r{self.run}"
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        return {"function": self.name, "run": self.run}
-
-    @property
-    def seed_words(self) -> list[int]:
-        return [list(TASKS).index(self.name), self.run]
-
+class ChoicesProblem(RepeatedProblem):
     @contextmanager
     def open(self, budget: int, seed: int = 0) -> Iterator[Objective]:
         del seed

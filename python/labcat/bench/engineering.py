@@ -7,7 +7,7 @@ Coello (2000) and Mezura-Montes and Coello (2005), the G functions as in Koziel 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import pi, sqrt
@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from .coco import failures
-from .medians import median_table, wins
+from .medians import leaders, median_table
 from .objective import Array, ConstrainedObjective, Objective
+from .problems import RepeatedProblem
 from .runner import Run
 from .shared import Command, algorithm_options, carry_out, chosen_algorithms, common_options, positive, present, words
 from .summary import Block, Text
@@ -180,25 +181,7 @@ DESIGNS = {
 }
 
 
-@dataclass(frozen=True)
-class EngineeringProblem:
-    """One run on a design problem."""
-
-    name: str
-    run: int
-
-    @property
-    def id(self) -> str:
-        return f"{self.name}-r{self.run}"
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        return {"function": self.name, "run": self.run}
-
-    @property
-    def seed_words(self) -> list[int]:
-        return [list(DESIGNS).index(self.name), self.run]
-
+class EngineeringProblem(RepeatedProblem):
     @contextmanager
     def open(self, budget: int, seed: int = 0) -> Iterator[Objective]:
         del seed
@@ -253,9 +236,3 @@ def run(options: Any) -> None:
         Text(leaders(records, options.budget, [a.label for a in algorithms])),
     ]
     present(options, "Engineering", results, blocks + failures(records))
-
-
-def leaders(records: Sequence[Any], evaluations: int, names: Sequence[str]) -> str:
-    """One line for each algorithm: where it is best."""
-    best = {name: wins(records, evaluations, name) for name in names}
-    return "\n".join(f"- {name} is best on {len(found)}: {', '.join(found) or 'none'}." for name, found in best.items())

@@ -13,6 +13,7 @@ from .coco import failures
 from .functions import rosenbrock
 from .medians import median_table
 from .objective import Function, Objective
+from .problems import RepeatedProblem
 from .runner import Run
 from .shared import Command, algorithm_options, carry_out, chosen_algorithms, common_options, numbers, positive, present
 from .summary import Block
@@ -42,25 +43,7 @@ MANY = {
 }
 
 
-@dataclass(frozen=True)
-class LargeProblem:
-    """One run on one of the functions."""
-
-    name: str
-    run: int
-
-    @property
-    def id(self) -> str:
-        return f"{self.name}-r{self.run}"
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        return {"function": self.name, "run": self.run}
-
-    @property
-    def seed_words(self) -> list[int]:
-        return [list(MANY).index(self.name), self.run]
-
+class LargeProblem(RepeatedProblem):
     @contextmanager
     def open(self, budget: int, seed: int = 0) -> Iterator[Objective]:
         del seed

@@ -56,3 +56,9 @@ def wins(records: Sequence[Record], evaluations: int, name: str) -> list[str]:
         for problem, values in best.items()
         if name in values and math.isfinite(values[name]) and values[name] <= min(values.values())
     ]
+
+
+def leaders(records: Sequence[Record], evaluations: int, names: Sequence[str]) -> str:
+    """One line for each algorithm: where it is best."""
+    best = {name: wins(records, evaluations, name) for name in names}
+    return "\n".join(f"- {name} is best on {len(found)}: {', '.join(found) or 'none'}." for name, found in best.items())

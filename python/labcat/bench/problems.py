@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +50,26 @@ class SyntheticProblem:
         else:
             fun = value
         yield Objective(fun, lower, upper, budget, function.minimum)
+
+
+@dataclass(frozen=True)
+class RepeatedProblem:
+    """One run on a problem that has a name; what it is says `open`."""
+
+    name: str
+    run: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}-r{self.run}"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {"function": self.name, "run": self.run}
+
+    @property
+    def seed_words(self) -> list[int]:
+        return [zlib.crc32(self.name.encode()), self.run]
 
 
 @dataclass(frozen=True)

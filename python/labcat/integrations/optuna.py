@@ -15,7 +15,6 @@ True
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import warnings
@@ -132,7 +131,9 @@ class LabcatSampler(BaseSampler):
             return {}
         with self._lock:
             space = self._follower(study).search_space()
-        return {name: distribution for name, distribution in space.items() if _is_real(distribution)}
+        return {
+            name: distribution for name, distribution in space.items() if _is_real(distribution)
+        }
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -178,7 +179,6 @@ class LabcatSampler(BaseSampler):
             seed = np.random.SeedSequence((self._entropy, trial.number, name))
             sampler = RandomSampler(seed=int(seed.generate_state(1)[0]))
         return sampler.sample_independent(study, trial, param_name, param_distribution)
-
 
     def _why_independent(
         self, study: Study, name: str, distribution: BaseDistribution
@@ -277,9 +277,7 @@ def _run_of(trial: FrozenTrial) -> int:
 class _Mirror:
     """An optimiser that follows the trials of a study, whoever suggested them."""
 
-    def __init__(
-        self, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any]
-    ) -> None:
+    def __init__(self, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any]) -> None:
         self.grid = grid
         self.run = 0  # the local run of the study, in which the next point is suggested
         self._optimizer = Optimizer(grid.space, rng=seed, **options)

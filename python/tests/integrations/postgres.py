@@ -18,7 +18,9 @@ def _binary(name: str) -> str:
         map(str, Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), default=None
     )
     if found is None:
-        raise FileNotFoundError(f"{name} of PostgreSQL is not installed: apt-get install postgresql")
+        raise FileNotFoundError(
+            f"{name} of PostgreSQL is not installed: apt-get install postgresql"
+        )
     return found
 
 
@@ -45,7 +47,9 @@ def server() -> Iterator[str]:
     data = str(directory / "data")
     options = f"-c listen_addresses='' -c unix_socket_directories='{directory}' -c fsync=off"
     try:
-        run(_binary("initdb"), "-D", data, "-U", "labcat", "--auth=trust", "--no-sync", "-E", "UTF8")
+        run(
+            _binary("initdb"), "-D", data, "-U", "labcat", "--auth=trust", "--no-sync", "-E", "UTF8"
+        )
         run(_binary("pg_ctl"), "-D", data, "-l", "log", "-w", "-o", options, "start")
         try:
             yield f"postgresql+pg8000://labcat@/postgres?unix_sock={directory}/.s.PGSQL.5432"

@@ -95,7 +95,9 @@ if __name__ == "__main__":
 
 def test_mpi4py(tmp_path):
     """Three processes of MPI: one suggests, two evaluate."""
-    mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    mpiexec = shutil.which(
+        "mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     assert mpiexec is not None
     script = written(tmp_path / "script.py", MPI)
     printed = run(mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", script)
@@ -149,10 +151,10 @@ def fitted(x):
 
 if __name__ == "__main__":
     for fun in (predicted, fitted):
-        print(labcat.minimize(fun, [(-1, 1)] * 2, budget=8, rng=1, workers=2).nfev)
+        print(labcat.minimize(fun, [(-1, 1)] * 2, budget=4, rng=1, workers=2).nfev)
 """
 
 
 def test_threads_of_openmp_in_the_parent_do_not_hang_the_workers(tmp_path):
     """A copy of a process with OpenMP's threads waits for ever for threads that it does not have."""
-    assert run(sys.executable, written(tmp_path / "script.py", OPENMP)) == "8\n8\n"
+    assert run(sys.executable, written(tmp_path / "script.py", OPENMP)) == "4\n4\n"

@@ -34,8 +34,12 @@ labcat.minimize(bowl, [(-1, 1)] * 2, budget=6, rng=1, workers=2).nfev
 
 @pytest.fixture(scope="module")
 def outputs():
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS.values()])
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(c) for c in CELLS.values()]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MPLBACKEND", raising=False)  # a notebook has one of its own
+        NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells)}
 
 

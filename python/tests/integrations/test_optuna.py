@@ -60,9 +60,7 @@ def test_it_optimises():
 def test_one_process_gives_the_run_of_the_optimizer_with_its_restarts():
     study = optuna.create_study(sampler=LabcatSampler(seed=1, tolerance=1e-3))
     study.optimize(rosenbrock, n_trials=250)
-    optimizer = labcat.Optimizer(
-        [(-5, 10)] * 2, rng=np.random.SeedSequence((1, 1)), tolerance=1e-3
-    )
+    optimizer = labcat.Optimizer([(-5, 10)] * 2, rng=np.random.SeedSequence((1, 1)), tolerance=1e-3)
     optimizer.enqueue(points(study.trials)[0])
     for trial in study.trials:
         asked = optimizer.ask()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections import Counter
@@ -48,7 +49,7 @@ def test_workers_share_a_study(url, storage):
     assert study.best_value < 1e-3
     overlapping = sum(
         a.datetime_start < b.datetime_complete and b.datetime_start < a.datetime_complete
-        for a, b in zip(trials, trials[1:])
+        for a, b in itertools.pairwise(trials)
     )
     assert overlapping > 0
 
@@ -63,16 +64,23 @@ def test_workers_share_a_study(url, storage):
         assert suggested is None or suggested["params"] == trial.params
 
 
-def test_a_killed_worker_leaves_a_study_that_goes_on(url, storage):
-    study = optuna.create_study(storage=storage, study_name="killed")
-    victim = start(url, "killed", 1000)
-    while len(study.get_trials(states=(TrialState.COMPLETE,))) < 4:
+def test_of_several_workers_one_is_killed_and_the_others_go_on(url, storage):
+    study = optuna.create_study(storage=storage, study_name="several")
+    victim = start(url, "several", 1000)
+    others = [start(url, "several", 15) for _ in range(2)]
+    while sum(t.user_attrs.get("pid") == victim.pid for t in study.get_trials()) < 4:
         assert victim.poll() is None
     victim.kill()
     victim.wait()
-    before = len(study.get_trials())
-    assert start(url, "killed", 10).wait(120) == 0
-    states = Counter(trial.state for trial in study.get_trials())
-    assert states[TrialState.COMPLETE] >= before - 1 + 10
-    assert states[TrialState.RUNNING] <= 1  # what the victim left behind stays pending
-    assert len(study.get_trials()) == before + 10
+    assert [worker.wait(120) for worker in others] == [0, 0]
+
+    trials = study.get_trials()
+    by = Counter(
+        trial.user_attrs.get("pid") for trial in trials if trial.state == TrialState.COMPLETE
+    )
+    assert [by[worker.pid] for worker in others] == [15, 15]
+    assert by[victim.pid] >= 3
+    left = [trial for trial in trials if trial.state != TrialState.COMPLETE]
+    assert len(left) <= 1  # what the victim was evaluating
+    assert len({tuple(trial.params.values()) for trial in trials}) == len(trials)
+    assert study.best_value < 1e-2

@@ -146,11 +146,14 @@ pub(crate) fn tight() -> ReportData {
     ReportData { name: "tight".into(), ..search.run(4) }
 }
 
-/// Several workers: told in another order than asked, some numbers never told, and two restarts.
+/// Several workers: told in another order than asked, some numbers never told, and a step whose evaluation still runs.
 pub(crate) fn gaps() -> ReportData {
     let mut data = rosenbrock();
     for (index, evaluation) in data.evaluations.iter_mut().enumerate() {
         evaluation.id = 100 + 2 * (index as u64 ^ 1);
+    }
+    if let Some(newest) = data.trust_regions.last().cloned() {
+        data.trust_regions.push(TrustRegion { at_evaluation: data.evaluations.len(), ..newest });
     }
     ReportData { name: "several workers".into(), ..data }
 }

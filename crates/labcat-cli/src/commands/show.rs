@@ -11,15 +11,13 @@ use super::export::trial_json;
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, moment, number, printable, timestamp, word};
+use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
 use crate::journal::{Correction, InHand, Journal, Trial, holder};
 use crate::paths::Paths;
 use crate::study::{Identity, duration};
 
 /// How many of the newest failures are shown.
 const FAILURES_SHOWN: usize = 5;
-/// How many lines of a failure's output are shown.
-const LINES_SHOWN: usize = 4;
 
 /// Shows the best evaluation.
 pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
@@ -237,7 +235,7 @@ impl Status<'_> {
         )?;
         for trial in failed.iter().rev().take(FAILURES_SHOWN) {
             writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), self.identity.in_brief(&trial.x, 5))?;
-            for line in last_lines(trial) {
+            for line in last_lines(&trial.stdout, &trial.stderr) {
                 writeln!(out, "     | {}", printable(line))?;
             }
         }
@@ -253,13 +251,6 @@ fn reason(trial: &Trial) -> &str {
         (None, Some("import")) => "imported as a failure",
         (None, _) => "no value",
     }
-}
-
-/// The end of what a failed program said, standard error first choice.
-fn last_lines(trial: &Trial) -> Vec<&str> {
-    let text = if trial.stderr.trim().is_empty() { &trial.stdout } else { &trial.stderr };
-    let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(LINES_SHOWN)..].to_vec()
 }
 
 fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {

@@ -38,8 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Journal {
     db: Connection,
     path: PathBuf,
-    /// Device and number of the file that was opened.
-    file: Option<(u64, u64)>,
+    /// The file that was opened and its log, by device and number.
+    files: [Option<(u64, u64)>; 2],
     /// Something was committed and not yet brought into the file itself.
     unsettled: bool,
 }
@@ -49,7 +49,7 @@ impl Journal {
     pub(crate) fn open_or_create(path: &Path) -> Result<Journal, Failure> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
-        let mut journal = Journal { db, path: path.to_owned(), file: None, unsettled: true };
+        let mut journal = Journal { db, path: path.to_owned(), files: [None; 2], unsettled: true };
         journal.prepare().map_err(|error| trouble(path, &error))?;
         match journal.version()? {
             None if journal.is_empty()? => journal.upgrade(0)?,
@@ -58,7 +58,7 @@ impl Journal {
             Some(older) => journal.upgrade(older)?,
         }
         journal.settle()?;
-        journal.file = number_of(path);
+        journal.files = journal.numbers();
         Ok(journal)
     }
 
@@ -108,7 +108,7 @@ impl Journal {
                             path.display()
                         ));
                     }
-                    return Ok(Journal { db, path: path.to_owned(), file: None, unsettled: false });
+                    return Ok(Journal { db, path: path.to_owned(), files: [None; 2], unsettled: false });
                 }
                 Err(error) => failure = failure.or(Some(trouble(path, &error))),
             }
@@ -226,9 +226,13 @@ impl Journal {
         Ok(())
     }
 
+    fn numbers(&self) -> [Option<(u64, u64)>; 2] {
+        [number_of(&self.path), number_of(&beside(&self.path, "-wal"))]
+    }
+
     /// Whether the file that is written is still the one that others find. If not, what it holds is saved.
     pub(crate) fn check_present(&self) -> Result<(), Failure> {
-        if self.file == number_of(&self.path) {
+        if self.files == self.numbers() {
             return Ok(());
         }
         let path = self.path.display();
@@ -243,7 +247,9 @@ impl Journal {
             }
             None => "what it held could not be saved".to_owned(),
         };
-        Err(Failure::run(format!("the journal {path} was deleted or replaced while the study ran; {advice}")))
+        Err(Failure::run(format!(
+            "the journal {path} or its log {path}-wal was deleted or replaced while the study ran; {advice}"
+        )))
     }
 }
 

@@ -69,7 +69,8 @@ fn summary(data: &ReportData) -> String {
         return format!("{count}, no value yet.");
     };
     let applying = data.parameters.iter().zip(&best.x).filter(|(_, x)| !x.is_nan());
-    let text = |parameter: &Parameter, x: f64| parameter.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());
+    let text =
+        |parameter: &Parameter, x: f64| parameter.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());
     let point: Vec<String> = applying.map(|(p, x)| format!("{} = {}", p.name, text(p, *x))).collect();
     format!("{count}; best value {value} at {}.", point.join(", "))
 }

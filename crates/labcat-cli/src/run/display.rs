@@ -18,7 +18,9 @@ use crate::study::{Study, duration};
 /// Something that happened, after it has become durable.
 pub(super) enum Event<'a> {
     Begin {
+        /// What is to be run again, and what that is.
         pending: usize,
+        what: &'static str,
         workers: usize,
     },
     Suggested {
@@ -188,7 +190,7 @@ impl Display {
     fn line(&self, event: &Event<'_>, session: &Session) -> Option<String> {
         let names = session.identity.names();
         Some(match event {
-            Event::Begin { pending, workers } => self.beginning(*pending, *workers, session),
+            Event::Begin { pending, what, workers } => self.beginning(*pending, what, *workers, session),
             Event::Suggested { .. } | Event::End { .. } | Event::Broken { .. } => return None,
             Event::Evaluated(Told { id, x, record, improved }) => match record.value() {
                 Some(value) => {
@@ -206,13 +208,13 @@ impl Display {
         })
     }
 
-    fn beginning(&self, pending: usize, workers: usize, session: &Session) -> String {
+    fn beginning(&self, pending: usize, what: &str, workers: usize, session: &Session) -> String {
         let mut text = match self.before {
             0 => format!("{}: starting", session.name),
             n => format!("{}: resuming after {}", session.name, count(n, "evaluation")),
         };
         if pending > 0 {
-            text += &format!(", {} to be run again", count(pending, "pending suggestion"));
+            text += &format!(", {} to be run again", count(pending, what));
         }
         if let Some(budget) = session.optimizer.config().budget {
             text += &format!(", budget {budget}");
@@ -245,7 +247,7 @@ impl Display {
     fn json(&self, event: &Event<'_>, session: &Session) -> Value {
         let optimizer = &session.optimizer;
         match event {
-            Event::Begin { pending, workers } => json!({
+            Event::Begin { pending, workers, .. } => json!({
                 "event": "begin", "study": session.name, "evaluations": self.before, "pending": pending,
                 "budget": optimizer.config().budget, "workers": workers,
             }),

@@ -10,7 +10,6 @@ mod prepare;
 mod retry;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use labcat::{AskError, Suggestion, TrialId};
 
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{complain, count};
+use crate::format::{complain, count, last_lines};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::process::Stop;
@@ -124,10 +123,8 @@ struct Halt {
 
 impl Halt {
     /// The command cannot be run, or the study wants it so: to be mended.
-    fn command(why: &str, paths_word: &str) -> Halt {
-        let message =
-            format!("{why}\nthe study is intact: mend the command, then `labcat run {paths_word}` resumes it");
-        Halt { stop: "error", message }
+    fn command(why: &str, again: &str) -> Halt {
+        Halt { stop: "error", message: format!("{why}\nthe study is intact: mend the command, then `{again}` goes on") }
     }
 }
 
@@ -181,7 +178,9 @@ impl Run {
     fn finish(&mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
         self.session.nothing_runs();
         self.restarts_shown = self.session.optimizer.restarts().len();
-        self.display.show(&Event::Begin { pending: self.queue.len(), workers: self.workers }, &self.session);
+        let what = if self.task == Task::Study { "pending suggestion" } else { "failed evaluation" };
+        let begin = Event::Begin { pending: self.queue.len(), what, workers: self.workers };
+        self.display.show(&begin, &self.session);
         let outcome = self.evaluations(messages, paths);
         if outcome.is_err() {
             self.end_commands(messages);
@@ -190,7 +189,7 @@ impl Run {
         let broken = match (outcome, self.halt.take()) {
             (Err(failure), _) => Some((failure, "error")),
             (Ok(()), Some(halt)) => Some((Failure::run(halt.message), halt.stop)),
-            (Ok(()), None) => self.stop.requested().then(|| (interrupted(paths), "interrupted")),
+            (Ok(()), None) => self.stop.requested().then(|| (self.interrupted(paths), "interrupted")),
         };
         if let Some((failure, stop)) = broken {
             self.display.show(&Event::Broken { failure: &failure, stop }, &self.session);
@@ -208,6 +207,19 @@ impl Run {
                 paths.word()
             ))),
         }
+    }
+
+    /// The command that goes on with what is left to do.
+    fn again(&self, paths: &Paths) -> String {
+        match self.task {
+            Task::Study => format!("labcat run {}", paths.word()),
+            Task::Again => format!("labcat retry {} --failed", paths.word()),
+        }
+    }
+
+    fn interrupted(&self, paths: &Paths) -> Failure {
+        let what = if self.task == Task::Study { "resumes the study" } else { "runs what is left" };
+        Failure::interrupted(format!("interrupted; `{}` {what}", self.again(paths)))
     }
 
     /// Keeps the workers busy until there is nothing left to do.
@@ -290,13 +302,12 @@ impl Run {
         let Some(x) = self.running.remove(&id) else { return Ok(()) };
         match evaluated {
             Evaluated::Interrupted => {}
-            Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &paths.word())),
+            Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &self.again(paths))),
             Evaluated::Ended(record)
                 if record.reading.is_none() && self.task == Task::Study && self.on_failure == OnFailure::Stop =>
             {
-                let why = record.message.clone().unwrap_or_default();
-                let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {why}");
-                self.halt = Some(Halt::command(&why, &paths.word()));
+                let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {}", said(&record));
+                self.halt = Some(Halt::command(&why, &self.again(paths)));
                 self.session.attempted(id, *record);
             }
             Evaluated::Ended(record) => {
@@ -305,7 +316,7 @@ impl Run {
                     Task::Study => self.session.tell(id, (*record).clone())?,
                     Task::Again => self.session.retried(id, (*record).clone())?,
                 }
-                self.count_failures(id, &record, &paths.study);
+                self.count_failures(id, &record, paths);
                 let improved = self.session.optimizer.best().map(|best| best.id) != before;
                 self.told.push(Told { id, x, record, improved });
             }
@@ -314,21 +325,21 @@ impl Run {
     }
 
     /// Ends the run when one failure follows another: something is wrong that is no fault of the points.
-    fn count_failures(&mut self, id: TrialId, record: &Record, study: &Path) {
+    fn count_failures(&mut self, id: TrialId, record: &Record, paths: &Paths) {
         if record.reading.is_some() {
             self.failures_in_a_row = 0;
             return;
         }
         self.failures_in_a_row += 1;
         if self.halt.is_none() && self.failures_allowed.is_some_and(|limit| self.failures_in_a_row >= limit) {
-            let why = record.message.as_deref().unwrap_or("no value");
             let message = format!(
-                "{} in a row failed, the last one ({id}) with: {why}\n\
+                "{} in a row failed, the last one ({id}) with: {}\n\
                  mend the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
                  budget, and `labcat run {word}` goes on. If such points are to be expected, write \
                  max_consecutive_failures = 0 into [objective]",
                 count(self.failures_in_a_row, "evaluation"),
-                word = crate::format::word(study),
+                said(record),
+                word = paths.word(),
             );
             self.halt = Some(Halt { stop: "failures", message });
         }
@@ -360,6 +371,9 @@ impl Run {
     }
 }
 
-fn interrupted(paths: &Paths) -> Failure {
-    Failure::interrupted(format!("interrupted; `labcat run {}` resumes the study", paths.word()))
+/// Why an evaluation failed, and the end of what its command said.
+fn said(record: &Record) -> String {
+    let why = record.message.clone().unwrap_or_else(|| "no value".to_owned());
+    let lines = last_lines(&record.stdout, &record.stderr);
+    lines.iter().fold(why, |text, line| text + "\n  | " + line)
 }

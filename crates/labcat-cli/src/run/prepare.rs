@@ -82,33 +82,50 @@ pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = file.parent() {
         fs::create_dir_all(directory)?;
     }
-    if file.is_symlink() {
-        fs::remove_file(file)?;
-    }
+    clear(file)?;
     fs::write(file, text)
 }
 
-/// Copies a file, or a directory with everything in it.
+/// Removes what an earlier attempt left in the place of a file: it may be a link, or not to be written to.
+fn clear(file: &Path) -> io::Result<()> {
+    match file.is_symlink() || file.is_file() {
+        true => fs::remove_file(file),
+        false => Ok(()),
+    }
+}
+
+/// Copies a file, or a directory with everything in it; links inside it stay links.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    if from.is_dir() {
-        fs::create_dir_all(to)?;
-        for entry in fs::read_dir(from)? {
-            let entry = entry?;
-            copy(&entry.path(), &to.join(entry.file_name()))?;
+    let within = to.parent().and_then(|parent| parent.canonicalize().ok());
+    if within.is_some_and(|within| from.canonicalize().is_ok_and(|from| from.is_dir() && within.starts_with(from))) {
+        return Err(io::Error::other("a directory cannot be copied into itself"));
+    }
+    copy_all(from, to)
+}
+
+fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.is_dir() {
+        clear(to)?;
+        return fs::copy(from, to).map(|_| ());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        match entry.file_type()?.is_symlink() {
+            true => {
+                clear(&to)?;
+                symlink(fs::read_link(entry.path())?, to)?;
+            }
+            false => copy_all(&entry.path(), &to)?,
         }
-        return Ok(());
     }
-    if to.is_symlink() {
-        fs::remove_file(to)?;
-    }
-    fs::copy(from, to).map(|_| ())
+    Ok(())
 }
 
 /// Links to a file or a directory.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     let from = from.canonicalize()?;
-    if to.is_symlink() {
-        fs::remove_file(to)?;
-    }
+    clear(to)?;
     symlink(from, to)
 }

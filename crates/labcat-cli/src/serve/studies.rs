@@ -1,5 +1,7 @@
 //! Studies as the pages show them, read anew for each request.
 
+use std::sync::{Mutex, PoisonError};
+
 use labcat::Optimizer;
 use serde::Serialize;
 
@@ -14,10 +16,12 @@ use crate::study::Study;
 /// A study that is served.
 pub(super) struct Served {
     paths: Paths,
+    /// Its row in the list, and of which revision that is.
+    known: Mutex<Option<(String, Summary)>>,
 }
 
 /// A study in the list of all.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(super) struct Summary {
     number: usize,
     name: String,
@@ -42,7 +46,7 @@ impl Served {
     /// The study must exist; it need not have begun.
     pub(super) fn new(paths: Paths) -> Result<Served, Failure> {
         paths.study_file().map(|_| ())?;
-        Ok(Served { paths })
+        Ok(Served { paths, known: Mutex::new(None) })
     }
 
     /// Differs after every change of the study, and when somebody begins or ends to work on it.
@@ -79,8 +83,21 @@ impl Served {
         Ok(ReportData { activity, revision, ..data })
     }
 
-    /// Its row in the list.
+    /// Its row in the list, made anew only if the study has changed.
     pub(super) fn summary(&self, number: usize) -> Summary {
+        let revision = self.revision().ok();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&*known, &revision) {
+            (Some((of, summary)), Some(now)) if of == now => summary.clone(),
+            _ => {
+                let summary = self.summarise(number);
+                *known = revision.map(|revision| (revision, summary.clone()));
+                summary
+            }
+        }
+    }
+
+    fn summarise(&self, number: usize) -> Summary {
         let data = self.data();
         let name = data.as_ref().map_or_else(|_| self.paths.study.display().to_string(), |data| data.name.clone());
         let problem = data.as_ref().err().map(ToString::to_string);

@@ -82,6 +82,14 @@ def test_half_widths_break_at_restarts(page):
     assert len(page.all("#restarts-list li")) == 1 and page.data["restarts"][0]["cause"] in page.text("#restarts-list")
 
 
+def test_curves_stay_in_their_frame(page):
+    page.open("gaps")
+    for curve in ("#widths-chart .width.mean", "#convergence-chart .best-line"):
+        inside = page.js("""const [line, axis] = [document.querySelector(arguments[0]), document.querySelector(arguments[0]).closest("svg").querySelector(".axis")];
+            return line.getBBox().x >= axis.getBBox().x && line.getBBox().x + line.getBBox().width <= axis.getBBox().x + axis.getBBox().width""", curve)
+        assert inside, curve
+
+
 def test_boxes_can_be_stepped_and_played(page):
     page.open("rosenbrock")
     steps = len(page.data["trust_regions"])

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Dir, shell, study};
+use crate::common::{Dir, LABCAT, shell, study};
 use serde_json::{Value, json};
 
 #[test]
@@ -14,7 +14,7 @@ fn ten_failures_in_a_row_end_the_run_and_a_retry_makes_them_good() {
     dir.write("outage", "");
     dir.labcat(&["run", "s.toml"])
         .expect(1)
-        .says("10 evaluations in a row failed, the last one (14) with: exit status 7")
+        .says("10 evaluations in a row failed, the last one (14) with: exit status 7\n  | no licence\n")
         .says("`labcat retry s.toml --failed` runs what has failed again")
         .says("`labcat run s.toml` goes on")
         .says("max_consecutive_failures = 0");
@@ -43,6 +43,26 @@ fn ten_failures_in_a_row_end_the_run_and_a_retry_makes_them_good() {
     assert_eq!((dir.told("s.db").len(), failed(&dir)), (30, 0));
     let one = dir.labcat(&["status", "s.toml", "7", "--json"]).expect(0).json();
     assert_eq!((&one["attempts"], &one["corrections"][0]["cause"]), (&json!(3), &json!("retry")));
+}
+
+#[test]
+fn evaluations_of_earlier_local_runs_can_be_retried_and_corrected() {
+    let dir = Dir::new("retry-restarts");
+    let flaky = format!("[ -e outage ] && [ $(({{id}} % 13)) = 5 ] && exit 3; {LABCAT} functions sphere {{x}} {{y}}");
+    dir.write("s.toml", &study("budget = 200", &shell(&flaky)));
+    dir.write("outage", "");
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    let status = |dir: &Dir| dir.labcat(&["status", "s.toml", "--json"]).expect(0).json();
+    assert!(status(&dir)["restarts"].as_array().unwrap().len() > 1, "there are earlier runs");
+    fs::remove_file(dir.path("outage")).unwrap();
+    dir.labcat(&["retry", "s.toml", "--failed"]).expect(0);
+    assert_eq!(status(&dir)["failures"], 0, "the study can still be read");
+    for (id, value) in [("3", "failed"), ("40", "failed"), ("41", "2.5"), ("3", "1")] {
+        dir.labcat(&["correct", "s.toml", id, value]).expect(0);
+        status(&dir);
+    }
+    dir.labcat(&["run", "s.toml", "--budget", "220"]).expect(0);
+    assert_eq!(dir.told("s.db").len(), 220);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn run_read_only(dir: &Dir, args: &[&str]) -> Ended {
             let (program, study) = (public_place().join("labcat"), public_place().join("study"));
             fs::create_dir_all(&study).unwrap();
             fs::copy(LABCAT, &program).unwrap();
-            for file in ["s.toml", "s.db"] {
+            for file in ["s.toml", "s.db", "s.db-wal"] {
                 if dir.path(file).exists() {
                     fs::copy(dir.path(file), study.join(file)).unwrap();
                 }
@@ -83,6 +83,10 @@ fn a_read_only_directory_is_named_and_can_still_be_looked_at() {
     assert!(run_read_only(&dir, &["best", "s.toml"]).expect(0).stdout.starts_with("value "));
     assert_eq!(run_read_only(&dir, &["export", "s.toml"]).expect(0).stdout.lines().count(), 6);
     run_read_only(&dir, &["run", "s.toml", "--budget", "6"]).expect(1).says("directory that can be written");
+    // A log that SQLite cannot take in without writing: what is in the file is shown, and that it may not be all.
+    dir.write("s.db-wal", "what a killed run has left");
+    let ended = run_read_only(&dir, &["status", "s.db"]);
+    assert!(ended.expect(0).says("what was written last may be missing").stdout.contains("5 of 5"));
 }
 
 #[test]

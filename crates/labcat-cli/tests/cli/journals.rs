@@ -49,17 +49,30 @@ fn a_study_that_was_only_asked_is_whole_in_its_file_too() {
 
 #[test]
 fn a_journal_that_is_deleted_stops_the_run_and_is_saved() {
-    let dir = Dir::new("deleted");
+    deleted("deleted", &["s.db", "s.db-wal", "s.db-shm"]);
+}
+
+#[test]
+fn a_log_that_is_deleted_stops_the_run_too() {
+    deleted("deleted-log", &["s.db-wal"]);
+}
+
+/// Deletes files of a journal while a run goes on.
+fn deleted(name: &str, files: &[&str]) {
+    let dir = Dir::new(name);
     dir.write("s.toml", &study("budget = 50", &shell("echo {id} >> started; sleep 0.2; echo {x}")));
     let run = dir.command(&["run", "s.toml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("three evaluations", || dir.path("s.db").exists() && dir.told("s.db").len() == 3);
-    for file in ["s.db", "s.db-wal", "s.db-shm"] {
+    for file in files {
         fs::remove_file(dir.path(file)).unwrap();
     }
     let ended = run.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("the journal s.db was deleted or replaced while the study ran"), "{said}");
+    assert!(
+        said.contains("the journal s.db or its log s.db-wal was deleted or replaced while the study ran"),
+        "{said}"
+    );
     assert!(said.contains("what it held is in s.rescued-1.db: rename that to s.db"), "{said}");
     assert!(dir.read("started").lines().count() <= 5, "nothing more was started");
     fs::rename(dir.path("s.rescued-1.db"), dir.path("s.db")).unwrap();

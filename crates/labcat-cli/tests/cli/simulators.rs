@@ -180,9 +180,11 @@ fn a_directory_that_is_there_keeps_what_the_study_does_not_name() {
     dir.write("deck.in", "{x}\n");
     fs::create_dir_all(dir.path("tree/below")).unwrap();
     dir.write("tree/below/leaf", "green");
+    std::os::unix::fs::symlink("..", dir.path("tree/below/up")).unwrap();
     fs::create_dir_all(dir.path("runs/0")).unwrap();
     dir.write("runs/0/restart", "kept");
     dir.write("runs/0/out", "99");
+    dir.write("runs/0/deck.in", "what the program made of a link");
     let objective = format!(
         "{}\ndirectory = \"runs/{{id}}\"\ncopy = [\"tree\"]\nlink = [\"deck.in\"]\n\
          template = [{{ from = \"deck.in\", to = \"a/deck-{{id}}\" }}, {{ from = \"deck.in\", to = \"deck.in\" }}]\nvalue = {{ file = \"out\" }}",
@@ -195,6 +197,9 @@ fn a_directory_that_is_there_keeps_what_the_study_does_not_name() {
     assert_eq!(one["stdout"], "keptgreen");
     assert_eq!(dir.read("deck.in"), "{x}\n", "a link is replaced, what it leads to is not written over");
     assert_eq!(dir.read("runs/0/deck.in"), "2.5\n");
+    let into_itself = objective.replace("copy = [\"tree\"]", "copy = [\"runs\"]");
+    dir.write("t.toml", &study("budget = 1", &into_itself));
+    dir.labcat(&["run", "t.toml"]).expect(1).says("a directory cannot be copied into itself");
     // Running it again finds everything in place and takes it as it should be.
     dir.write("s.toml", &study("budget = 2", &objective.replace("cat restart", "[ {id} = 0 ] && cat restart")));
     dir.labcat(&["run", "s.toml"]).expect(0);

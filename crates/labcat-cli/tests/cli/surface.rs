@@ -30,6 +30,7 @@ fn minimize_takes_every_switch_and_stops_for_every_reason() {
     assert_eq!(stop(&[]), ("budget".into(), 400), "200 per dimension");
     assert_eq!(stop(&["--dim", "3", "--budget", "10"]), ("budget".into(), 10));
     assert_eq!(stop(&["--target", "0.01", "--budget", "400"]).0, "target");
+    assert_eq!(stop(&["--target", "-1e-7", "--budget", "9"]).0, "budget");
     assert_eq!(stop(&["--tolerance", "1e-3", "--no-restarts"]).0, "tolerance");
     assert_eq!(
         stop(&["--tolerance", "1e-3"]),
@@ -82,6 +83,8 @@ fn functions_lists_and_evaluates() {
     assert_eq!((&line["name"], &line["minimum"], &line["only_dim"]), (&json!("booth"), &json!(0.0), &json!(2)));
     assert_eq!(dir.labcat(&["functions", "booth", "1", "3"]).expect(0).stdout, "0\n");
     assert_eq!(dir.labcat(&["functions", "sphere", "-1", "2e0"]).expect(0).stdout, "5\n");
+    assert_eq!(dir.labcat(&["functions", "sphere", "-1e-5", "-2.5e-300"]).expect(0).stdout, "1.0000000000000002e-10\n");
+    dir.labcat(&["functions", "sphere", "--jsno"]).expect(2);
     dir.labcat(&["functions", "booth", "1"]).expect(2).says("not defined in 1 dimensions");
     dir.labcat(&["functions", "booth", "a", "b"]).expect(2);
 }
@@ -242,6 +245,7 @@ fn help_completions_and_manual_are_there() {
     for command in [
         "demo",
         "run",
+        "retry",
         "ask",
         "tell",
         "cancel",
@@ -251,6 +255,7 @@ fn help_completions_and_manual_are_there() {
         "best",
         "export",
         "report",
+        "serve",
         "init",
         "check",
         "minimize",

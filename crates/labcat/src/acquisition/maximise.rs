@@ -177,9 +177,9 @@ impl Maximiser {
                 }
             }
             let u = self.place.col_mut(c);
+            frame.to_box_into(&self.x, u);
             let mut inside = true;
             for j in 0..d {
-                u[j] = frame.to_box(&self.x, j);
                 if u[j].abs() > 1.0 {
                     inside = false;
                     if draws > 0 {
@@ -259,12 +259,11 @@ impl Maximiser {
                     if stays { *x } else { (x + length * g).clamp(-search.beta, search.beta) }
                 });
                 self.trial.extend(moved);
-                self.u.clear();
+                frame.to_box_into(&self.trial, &mut self.u);
                 let mut inside = true;
-                for j in 0..d {
-                    let u = frame.to_box(&self.trial, j);
+                for u in &mut self.u {
                     inside &= u.abs() <= 1.0;
-                    self.u.push(u.clamp(-1.0, 1.0));
+                    *u = u.clamp(-1.0, 1.0);
                 }
                 if let Some(Lattice { domain, .. }) = mixed {
                     domain.snap(&mut self.u);
@@ -305,8 +304,9 @@ fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
         for x in x.iter_mut() {
             *x = (*x * (beta / farthest)).clamp(-beta, beta);
         }
-        for (j, u) in u.iter_mut().enumerate() {
-            *u = frame.to_box(x, j).clamp(-1.0, 1.0);
+        frame.to_box_into(x, u);
+        for u in u.iter_mut() {
+            *u = u.clamp(-1.0, 1.0);
         }
     }
 }

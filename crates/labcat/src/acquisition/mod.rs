@@ -5,7 +5,7 @@ pub(crate) mod maximise;
 use crate::math;
 
 /// What a candidate is worth. To add a function, add a variant and its two arms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, strum::Display, strum::VariantArray, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[strum(serialize_all = "snake_case")]
 pub enum AcquisitionKind {
@@ -17,6 +17,8 @@ pub enum AcquisitionKind {
     /// The lower confidence bound, two standard deviations below the mean.
     LowerConfidenceBound,
 }
+
+crate::names::read_by_name!(AcquisitionKind);
 
 /// κ of the lower confidence bound.
 const KAPPA: f64 = 2.0;

@@ -7,6 +7,7 @@ pub(crate) use outputs::{Outputs, normalise};
 pub(crate) use principal::{AxisOrder, PrincipalAxes};
 
 use crate::linalg::{self, Matrix};
+use crate::wide::wide;
 
 /// The affine map u = R S x′ + c between the box [−1, 1]^d (u) and the local frame (x′): (eq:input_transform).
 ///
@@ -65,6 +66,16 @@ impl Frame {
         self
     }
 
+    /// No axis longer than `most` times the half-width of the box along it: beyond that, the points of the box could no longer be told
+    /// apart along the axis, and nothing would ever shorten it again.
+    pub(crate) fn within_box(mut self, most: f64) -> Self {
+        for (i, s) in self.scale.iter_mut().enumerate() {
+            let width = self.rotation.col(i).iter().map(|r| r.abs()).sum::<f64>().max(1.0);
+            *s = s.min(most * width);
+        }
+        self
+    }
+
     /// The same frame with the given lengths of the axes.
     pub(crate) fn with_scale(mut self, scale: impl IntoIterator<Item = f64>) -> Self {
         for (s, new) in self.scale.iter_mut().zip(scale) {
@@ -73,10 +84,22 @@ impl Frame {
         self
     }
 
-    /// Coordinates Rᵀ (u − c) of one point along the axes, in units of the box.
+    /// Coordinates Rᵀ (u − c) of one point along the axes, in units of the box. Several axes at a time: each sum has to wait for itself.
     pub(crate) fn along_axes(&self, u: &[f64], out: &mut [f64]) {
-        for (i, out) in out.iter_mut().enumerate() {
-            let axis = self.rotation.col(i);
+        const TOGETHER: usize = 8;
+        let (blocks, rest) = out.as_chunks_mut::<TOGETHER>();
+        let done = TOGETHER * blocks.len();
+        for (b, out) in blocks.iter_mut().enumerate() {
+            let axes: [&[f64]; TOGETHER] = std::array::from_fn(|i| self.rotation.col(b * TOGETHER + i));
+            *out = [0.0; TOGETHER];
+            for (j, (u, c)) in u.iter().zip(&self.centre).enumerate() {
+                for (out, axis) in out.iter_mut().zip(axes) {
+                    *out += axis[j] * (u - c);
+                }
+            }
+        }
+        for (i, out) in rest.iter_mut().enumerate() {
+            let axis = self.rotation.col(done + i);
             *out = axis.iter().zip(u).zip(&self.centre).map(|((r, u), c)| r * (u - c)).sum();
         }
     }
@@ -110,6 +133,14 @@ impl Frame {
         Self { centre: pick(&self.centre), rotation, scale: pick(&self.scale) }
     }
 
+    /// u = R S x′ + c, with the same bits as [`Frame::to_box`].
+    pub(crate) fn to_box_into(&self, x: &[f64], u: &mut [f64]) {
+        stretched(&self.rotation, &self.scale, x, u);
+        for (u, c) in u.iter_mut().zip(&self.centre) {
+            *u += c;
+        }
+    }
+
     /// Takes the values of another frame, keeping the allocations.
     pub(crate) fn copy_from(&mut self, other: &Frame) {
         self.centre.clone_from(&other.centre);
@@ -135,6 +166,18 @@ impl Frame {
             && finite(&self.centre)
             && finite(self.rotation.as_slice())
             && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
+    }
+}
+
+wide! {
+    /// u = R S x, axis after axis.
+    fn stretched(rotation: &Matrix, scale: &[f64], x: &[f64], u: &mut [f64]) {
+        u.fill(0.0);
+        for (i, (x, s)) in x.iter().zip(scale).enumerate() {
+            for (u, r) in u.iter_mut().zip(rotation.col(i)) {
+                *u += r * s * x;
+            }
+        }
     }
 }
 

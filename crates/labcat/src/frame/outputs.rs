@@ -21,7 +21,7 @@ impl Outputs {
     /// y′ (warped if the outputs are) → y.
     pub(crate) fn to_user(self, y: f64) -> f64 {
         let half = self.half_range * self.height(y);
-        self.minimum + half + half
+        (self.minimum + half + half).clamp(-f64::MAX, f64::MAX)
     }
 
     /// y′ without the warp: the height above the smallest output, in ranges.
@@ -56,7 +56,7 @@ impl Outputs {
 
     /// How far the median lies above the smallest output: a range that no single outlier makes.
     pub(crate) fn spread(self) -> f64 {
-        self.median * self.range()
+        (self.median * self.range()).min(f64::MAX)
     }
 
     /// The largest absolute value among the outputs: what their rounding is relative to.

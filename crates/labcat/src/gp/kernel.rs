@@ -53,7 +53,7 @@ impl Kernel for Matern52 {
 }
 
 /// The kernel of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[strum(serialize_all = "snake_case")]
 pub enum KernelKind {
@@ -63,6 +63,8 @@ pub enum KernelKind {
     /// Matérn with ν = 5/2, rougher.
     Matern52,
 }
+
+crate::names::read_by_name!(KernelKind);
 
 impl KernelKind {
     /// Replaces each s by k(s).

@@ -9,16 +9,18 @@ use std::ops::Range;
 const BLOCK: usize = 512;
 
 /// What stands for the second derivatives of the likelihood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[strum(serialize_all = "snake_case")]
 pub enum Curvature {
     /// The Hessian itself: d products of n × n matrices.
     Exact,
-    /// The average information of Gilmour, Thompson and Cullis (1995): −H and its expectation contain ½ tr(K⁻¹ K_i K⁻¹ K_j) with opposite
-    /// signs, and what their mean leaves costs d triangular solves. Never indefinite.
+    /// The average information of Gilmour, Thompson and Cullis (1995), ½ αᵀ K_i K⁻¹ K_j α: the mean of −H and its expectation, but for a
+    /// term that is zero in expectation. d triangular solves, and never indefinite.
     AverageInformation,
 }
+
+crate::names::read_by_name!(Curvature);
 
 /// Derivatives of log p(Y′ | X′, θ) in ln ℓ, and the buffers for them.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +93,7 @@ impl Derivatives {
         self.derivative.mirror_upper();
         self.images.reshape(n, d);
         images(&gp.b.x, &gp.b.alpha, &mut self.derivative, &mut self.images);
-        self.image_rows.transpose_from(&self.images);
+        self.image_rows.transpose_from(&self.images, 1);
         linalg::solve_rows(&gp.b.factor, &mut self.image_rows);
         linalg::neg_gram(&self.image_rows, &mut self.hessian);
         self.hessian.scale(0.5);

@@ -32,11 +32,14 @@ impl Prior {
     }
 }
 
+/// Coordinates that the gradient of a prediction takes together.
+const TOGETHER: usize = 8;
+
 /// Memory of a model, reused from fit to fit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffers {
     x: Matrix,
-    /// Xᵀ: the coordinates of one input side by side.
+    /// Xᵀ: the coordinates of one input side by side, and zeros up to a whole number of [`TOGETHER`].
     x_transposed: Matrix,
     residual: Vec<f64>,
     correlations: Matrix,
@@ -49,7 +52,7 @@ impl Buffers {
     /// Makes room for `n` observations in `d` dimensions.
     pub(crate) fn reserve(&mut self, n: usize, d: usize) {
         self.x.reserve(n, d);
-        self.x_transposed.reserve(d, n);
+        self.x_transposed.reserve(d.next_multiple_of(TOGETHER), n);
         self.correlations.reserve(n, n);
         self.factor.reserve(n, n);
         for v in [&mut self.residual, &mut self.alpha, &mut self.scratch] {
@@ -82,7 +85,7 @@ impl Gp {
         let n = b.x.rows();
         b.residual.clear();
         b.residual.extend(y.iter().map(|y| y - prior.mean));
-        b.x_transposed.transpose_from(&b.x);
+        b.x_transposed.transpose_from(&b.x, TOGETHER);
         kernel_matrix(&prior, &b.x, &mut b.correlations, &mut b.factor);
         if let Err(pivot) = linalg::cholesky(&mut b.factor) {
             return Err((pivot, b));
@@ -180,7 +183,7 @@ impl Gp {
             }
         }
         b.x.reshape(n - positions.len(), d);
-        b.x_transposed.transpose_from(&b.x);
+        b.x_transposed.transpose_from(&b.x, TOGETHER);
         self.solve_alpha();
     }
 
@@ -286,17 +289,23 @@ wide! {
         for (k, s) in g.k.iter_mut().zip(&g.s) {
             *k = 2.0 * prior.signal * prior.kernel.slopes_at(*s, *k).0;
         }
-        for gradient in [&mut g.mean_gradient, &mut g.std_gradient] {
-            gradient.clear();
-            gradient.resize(d, 0.0);
-        }
-        for (i, ((k, alpha), v)) in g.k.iter().zip(&b.alpha).zip(&g.v).enumerate() {
-            let gradients = g.mean_gradient.iter_mut().zip(&mut g.std_gradient);
-            for (((dm, dv), x), x_i) in gradients.zip(x).zip(b.x_transposed.col(i)) {
-                let dk = k * (x - x_i);
-                *dm += alpha * dk;
-                *dv += v * dk;
+        // Some coordinates j at a time; each sum takes its terms in the order of i.
+        g.mean_gradient.clear();
+        g.std_gradient.clear();
+        for first in (0..d).step_by(TOGETHER) {
+            let width = TOGETHER.min(d - first);
+            let (mut at, mut dm, mut dv) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0; TOGETHER]);
+            at[..width].copy_from_slice(&x[first..first + width]);
+            for (i, ((k, alpha), v)) in g.k.iter().zip(&b.alpha).zip(&g.v).enumerate() {
+                let x_i = &b.x_transposed.col(i)[first..][..TOGETHER];
+                for l in 0..TOGETHER {
+                    let dk = k * (at[l] - x_i[l]);
+                    dm[l] += alpha * dk;
+                    dv[l] += v * dk;
+                }
             }
+            g.mean_gradient.extend_from_slice(&dm[..width]);
+            g.std_gradient.extend_from_slice(&dv[..width]);
         }
         for dv in &mut g.std_gradient {
             *dv = -*dv / g.std;

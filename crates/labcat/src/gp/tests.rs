@@ -5,6 +5,8 @@ use super::likelihood::{Curvature, Derivatives};
 use super::*;
 use crate::rng::Rng;
 
+mod precise;
+
 const KERNELS: [KernelKind; 2] = [KernelKind::SquaredExponential, KernelKind::Matern52];
 
 /// Inverse and ln |determinant| by Gauss–Jordan elimination with partial pivoting.
@@ -468,4 +470,130 @@ fn jitter_saves_duplicated_points_and_gives_up_on_nonsense() {
     assert!(Gp::fit_with_jitter(prior, &y, buffers(&[f64::NAN, 1.0], &x)).is_err());
     let overflowing = Prior { signal: f64::INFINITY, ..prior };
     assert!(Gp::fit_with_jitter(overflowing, &y, buffers(&[1.0, 1.0], &x)).is_err());
+}
+
+/// ½ αᵀ K_i K⁻¹ K_j α from the definition: explicit inverse, K_i by differences of K along ln ℓ_i.
+fn naive_information(problem: &Problem) -> Vec<Vec<f64>> {
+    let naive = problem.naive();
+    let images: Vec<Vec<f64>> = (0..problem.ell.len())
+        .map(|i| {
+            let h = 1e-3;
+            let covariances =
+                |h: f64, p: &Vec<f64>| Naive { ell: problem.moved(&[(i, h)]), ..problem.naive() }.covariances(p);
+            let [a, b, c, e] = [h, -h, 2.0 * h, -2.0 * h]
+                .map(|h| problem.x.iter().map(|p| covariances(h, p)).collect::<Vec<Vec<f64>>>());
+            let n = problem.x.len();
+            let k_i: Vec<Vec<f64>> = (0..n)
+                .map(|p| (0..n).map(|q| (8.0 * (a[p][q] - b[p][q]) - (c[p][q] - e[p][q])) / (12.0 * h)).collect())
+                .collect();
+            times(&k_i, &naive.alpha)
+        })
+        .collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    images.iter().map(|i| images.iter().map(|j| 0.5 * dot(i, &times(&naive.inverse, j))).collect()).collect()
+}
+
+#[test]
+fn average_information_equals_its_definition() {
+    problems(12, &[1e-1, 1e-2, 1e-3], |problem, _| {
+        if problem.x.len() > 25 {
+            return; // the naive way is slow
+        }
+        let mut derivatives = Derivatives::default();
+        derivatives.compute(&problem.fit(), Some(Curvature::AverageInformation));
+        let expected = naive_information(problem);
+        let scale = expected.iter().flatten().fold(0.0, |a: f64, v| a.max(v.abs()));
+        for (i, row) in expected.iter().enumerate() {
+            for (j, value) in row.iter().enumerate() {
+                close(-derivatives.hessian[(i, j)], *value, 1e-8 * problem.condition.min(1e3) * scale, "information");
+                assert_eq!(derivatives.hessian[(i, j)], derivatives.hessian[(j, i)]);
+            }
+        }
+    });
+}
+
+#[test]
+fn average_information_is_never_indefinite() {
+    // As badly conditioned as the nugget allows, and more dimensions than observations among them.
+    let mut rng = Rng::new(13);
+    for kernel in KERNELS {
+        for (n, d) in [(2, 1), (3, 5), (14, 2), (20, 40), (35, 5), (70, 10)] {
+            for nugget in [1e-2, 1e-6, 1e-12] {
+                let problem = Problem::random(&mut rng, kernel, n, d, nugget);
+                let Ok(gp) = Gp::fit(problem.prior, &problem.y, buffers(&problem.ell, &problem.x)) else { continue };
+                let mut derivatives = Derivatives::default();
+                derivatives.compute(&gp, Some(Curvature::AverageInformation));
+                let largest = (0..d).map(|i| -derivatives.hessian[(i, i)]).fold(0.0, f64::max);
+                for _ in 0..20 {
+                    let v: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
+                    let along: f64 = (0..d).map(|j| v[j] * linalg::dot(derivatives.hessian.col(j), &v)).sum();
+                    assert!(-along >= -1e-12 * d as f64 * largest, "{n} x {d}: {along:e}, largest {largest:e}");
+                }
+            }
+        }
+    }
+}
+
+/// Where model and data agree, −H and the average information have the same expectation, ½ tr(K⁻¹ K_i K⁻¹ K_j).
+#[test]
+fn average_information_is_what_the_hessian_is_on_average() {
+    let mut rng = Rng::new(14);
+    let template = Problem::random(&mut rng, KernelKind::SquaredExponential, 20, 2, 1e-2);
+    let factor = template.fit().b.factor.clone();
+    let (mut exact, mut average) = (vec![0.0; 4], vec![0.0; 4]);
+    const DRAWS: usize = 4000;
+    for _ in 0..DRAWS {
+        // y = m + L z
+        let z: Vec<f64> = (0..20).map(|_| (0..12).map(|_| rng.unit()).sum::<f64>() - 6.0).collect();
+        let y = (0..20).map(|i| template.prior.mean + (0..=i).map(|k| factor[(i, k)] * z[k]).sum::<f64>()).collect();
+        let problem = Problem { y, x: template.x.clone(), ell: template.ell.clone(), ..template };
+        let gp = problem.fit();
+        for (sum, curvature) in [(&mut exact, Curvature::Exact), (&mut average, Curvature::AverageInformation)] {
+            let mut derivatives = Derivatives::default();
+            derivatives.compute(&gp, Some(curvature));
+            for (sum, h) in sum.iter_mut().zip(derivatives.hessian.as_slice()) {
+                *sum -= h / DRAWS as f64;
+            }
+        }
+    }
+    for (a, b) in exact.iter().zip(&average) {
+        close(*a, *b, 0.05 * average[0].max(average[3]), "information");
+    }
+}
+
+#[test]
+fn every_instruction_set_gives_the_same_model() {
+    let mut rng = Rng::new(15);
+    for kernel in KERNELS {
+        for (n, d) in [(1, 1), (2, 1), (7, 3), (13, 2), (35, 5), (70, 10), (83, 13)] {
+            let problem = Problem::random(&mut rng, kernel, n, d, 1e-6);
+            let points: Vec<f64> = (0..17 * d).map(|_| rng.between(-1.0, 1.0)).collect();
+            let results = crate::wide::at_each_level(|| {
+                let mut gp = problem.fit();
+                let mut bits = vec![gp.log_likelihood().to_bits()];
+                let mut derivatives = Derivatives::default();
+                for curvature in [None, Some(Curvature::Exact), Some(Curvature::AverageInformation)] {
+                    derivatives.compute(&gp, curvature);
+                    bits.extend(derivatives.gradient.iter().map(|v| v.to_bits()));
+                    bits.extend(derivatives.hessian.as_slice().iter().map(|v| v.to_bits()));
+                }
+                gp.append_fantasy(&points[..d], 0.1);
+                let mut candidates = Matrix::zeros(17, d);
+                for (k, v) in points.iter().enumerate() {
+                    candidates.set_linear(k, *v);
+                }
+                let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
+                gp.predict(&candidates, &mut k_star, &mut mean, &mut std);
+                let mut point = PointPrediction::default();
+                gp.predict_with_gradient(&points[d * 3..d * 4], &mut point);
+                for part in [&mean, &std, &point.mean_gradient, &point.std_gradient, &vec![point.mean, point.std]] {
+                    bits.extend(part.iter().map(|v| v.to_bits()));
+                }
+                bits
+            });
+            for (level, bits) in &results[1..] {
+                assert!(*bits == results[0].1, "{n} x {d}: {level:?} and the baseline differ");
+            }
+        }
+    }
 }

@@ -1,4 +1,8 @@
 use super::*;
+
+fn ascent(steps: usize, curvature: Curvature) -> Ascent {
+    Ascent { steps, curvature, longest: f64::INFINITY }
+}
 use crate::gp::Prior;
 use crate::gp::kernel::KernelKind;
 use crate::rng::Rng;
@@ -55,7 +59,7 @@ fn every_step_improves_the_posterior_and_gives_the_model_it_says() {
                 let mut scales = LengthScales::default();
                 let before = data.start().log_likelihood();
                 let (gp, kind) =
-                    scales.improve(data.start(), &data.y, sigma, (1, Curvature::Exact), &mut Buffers::default());
+                    scales.improve(data.start(), &data.y, sigma, ascent(1, Curvature::Exact), &mut Buffers::default());
                 let ell = scales.ell.clone();
                 assert!(ell.iter().all(|l| *l > 0.0 && l.is_finite()));
                 let after = posterior(&gp, &ell, sigma);
@@ -79,7 +83,7 @@ fn the_line_search_accepts_by_the_rule_of_armijo() {
         let data = Data::new(seed, 14, &[0.5, 3.0]);
         let mut scales = LengthScales::default();
         let (gp, kind) =
-            scales.improve(data.start(), &data.y, Some(0.1), (1, Curvature::Exact), &mut Buffers::default());
+            scales.improve(data.start(), &data.y, Some(0.1), ascent(1, Curvature::Exact), &mut Buffers::default());
         if kind == StepKind::Stay {
             continue;
         }
@@ -100,7 +104,7 @@ fn many_steps_arrive_at_a_stationary_point() {
             let data = Data::new(seed, 20, &[0.7, 2.5]);
             let mut scales = LengthScales::default();
             let (gp, _) =
-                scales.improve(data.start(), &data.y, sigma, (200, Curvature::Exact), &mut Buffers::default());
+                scales.improve(data.start(), &data.y, sigma, ascent(200, Curvature::Exact), &mut Buffers::default());
             scales.ascent_direction(&gp, sigma, Curvature::Exact);
             let norm = linalg::dot(&scales.gradient, &scales.gradient).sqrt();
             assert!(norm < 1e-3, "seed {seed}: gradient of length {norm} is left");
@@ -142,7 +146,8 @@ fn without_a_prior_a_convex_likelihood_takes_the_gradient() {
 fn no_steps_leave_the_length_scales_alone() {
     let data = Data::new(2, 14, &[1.0, 1.0]);
     let mut scales = LengthScales::default();
-    let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), (0, Curvature::Exact), &mut Buffers::default());
+    let (gp, kind) =
+        scales.improve(data.start(), &data.y, Some(0.1), ascent(0, Curvature::Exact), &mut Buffers::default());
     assert_eq!(kind, StepKind::Stay);
     assert_eq!(scales.ell, [1.0, 1.0]);
     assert_eq!(gp.log_likelihood(), data.start().log_likelihood());
@@ -154,7 +159,8 @@ fn in_many_dimensions_the_step_needs_no_hessian() {
     let data = Data::new(3, 50, &vec![0.5; d]);
     let mut scales = LengthScales { ln_ell: vec![0.0; d], ..LengthScales::default() };
     assert_eq!(scales.ascent_direction(&data.start(), Some(0.1), Curvature::Exact), StepKind::Gradient);
-    let (_, kind) = scales.improve(data.start(), &data.y, Some(0.1), (1, Curvature::Exact), &mut Buffers::default());
+    let (_, kind) =
+        scales.improve(data.start(), &data.y, Some(0.1), ascent(1, Curvature::Exact), &mut Buffers::default());
     assert_eq!(kind, StepKind::Gradient);
 }
 
@@ -163,4 +169,37 @@ fn the_prior_is_a_normal_density_of_ln_ell() {
     assert_eq!(log_prior(&[0.0, 0.0], Some(0.1)), 0.0);
     assert!((log_prior(&[0.1, -0.2], Some(0.1)) + 0.5 * (1.0 + 4.0)).abs() < 1e-12);
     assert_eq!(log_prior(&[3.0, 4.0], None), 0.0);
+}
+
+#[test]
+fn average_information_needs_no_gradient_and_improves_in_any_dimension() {
+    let average = Curvature::AverageInformation;
+    for (n, d) in [(14, 2), (35, 5), (50, HESSIAN_MAX_DIM + 1), (60, 60)] {
+        for seed in 0..5 {
+            let steepness: Vec<f64> = (0..d).map(|i| [0.1, 0.5, 3.0][i % 3]).collect();
+            let data = Data::new(seed, n, &steepness);
+            let mut scales = LengthScales { ln_ell: vec![0.0; d], ..LengthScales::default() };
+            assert_eq!(scales.ascent_direction(&data.start(), Some(0.1), average), StepKind::Newton);
+            let slope = linalg::dot(&scales.gradient, &scales.direction);
+            assert!(slope > 0.0, "uphill");
+            let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), (1, average), &mut Buffers::default());
+            assert_eq!(kind, StepKind::Newton, "{n} x {d}, seed {seed}: the step was refused");
+            assert!(posterior(&gp, &scales.ell, Some(0.1)) > data.start().log_likelihood());
+        }
+    }
+}
+
+#[test]
+fn both_curvatures_lead_to_the_same_length_scales() {
+    for seed in 0..5 {
+        let data = Data::new(seed, 25, &[0.7, 2.5, 1.2]);
+        let [exact, average] = [Curvature::Exact, Curvature::AverageInformation].map(|curvature| {
+            let mut scales = LengthScales::default();
+            scales.improve(data.start(), &data.y, Some(0.3), (300, curvature), &mut Buffers::default());
+            scales.ell
+        });
+        for (a, b) in exact.iter().zip(&average) {
+            assert!((a / b - 1.0).abs() < 1e-3, "seed {seed}: {exact:?} and {average:?}");
+        }
+    }
 }

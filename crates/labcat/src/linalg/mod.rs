@@ -172,23 +172,28 @@ impl Matrix {
         self.rows = n + 1;
     }
 
-    /// One more column.
+    /// One more column, zeros below what is given.
     pub(crate) fn append_column(&mut self, column: &[f64]) {
         self.data.extend_from_slice(column);
         self.cols += 1;
+        self.data.resize(self.rows * self.cols, 0.0);
     }
 
-    /// Takes the shape and the entries of the transpose of `other`.
-    pub(crate) fn transpose_from(&mut self, other: &Matrix) {
+    /// Becomes the transpose of `other`, with rows of zeros below it up to a multiple of `step`.
+    pub(crate) fn transpose_from(&mut self, other: &Matrix, step: usize) {
         const SIDE: usize = 16;
         let (m, n) = (other.rows, other.cols);
-        self.reshape(n, m);
+        let rows = n.next_multiple_of(step);
+        self.reshape(rows, m);
         for top in (0..m).step_by(SIDE) {
             for j in 0..n {
                 for i in top..m.min(top + SIDE) {
-                    self.data[i * n + j] = other.data[j * m + i];
+                    self.data[i * rows + j] = other.data[j * m + i];
                 }
             }
+        }
+        for i in 0..m {
+            self.col_mut(i)[n..].fill(0.0);
         }
     }
 

@@ -109,49 +109,50 @@ fn fold<const LANES: usize>(
                     }
                 }
                 let (c, a, b) = (&mut c[j * ldc..], &a[first * lda..], &gathered[..depth]);
-                match width {
-                    PANEL => columns::<LANES, PANEL>((c, ldc), (a, lda), rows, b, f),
-                    3 => columns::<LANES, 3>((c, ldc), (a, lda), rows, b, f),
-                    2 => columns::<LANES, 2>((c, ldc), (a, lda), rows, b, f),
-                    _ => columns::<LANES, 1>((c, ldc), (a, lda), rows, b, f),
+                if width == PANEL {
+                    columns::<LANES, PANEL>((c, ldc), (a, lda), rows, (b, 0), f);
+                } else {
+                    for q in 0..width {
+                        columns::<LANES, 1>((&mut c[q * ldc..], ldc), (a, lda), rows.clone(), (b, q), f);
+                    }
                 }
             }
         }
     }
 }
 
-/// The first `N` columns of [`fold`] in the given rows.
+/// The first `N` columns of C in the given rows; those of B start at `from`.
 #[inline(always)]
 fn columns<const LANES: usize, const N: usize>(
     (c, ldc): (&mut [f64], usize),
     (a, lda): (&[f64], usize),
     rows: Range<usize>,
-    b: &[[f64; PANEL]],
+    (b, from): (&[[f64; PANEL]], usize),
     f: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     let Range { start: mut i, end } = rows;
     if LANES > 2 {
         while i + 8 <= end {
-            tile::<8, N>((&mut c[i..], ldc), (&a[i..], lda), b, f);
+            tile::<8, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
             i += 8;
         }
     }
     while i + 4 <= end {
-        tile::<4, N>((&mut c[i..], ldc), (&a[i..], lda), b, f);
+        tile::<4, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
         i += 4;
     }
     while i < end {
-        tile::<1, N>((&mut c[i..], ldc), (&a[i..], lda), b, f);
+        tile::<1, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
         i += 1;
     }
 }
 
-/// The first `M` rows and `N` columns of [`fold`].
+/// The first `M` rows and `N` columns of C; the columns of B start at `from`.
 #[inline(always)]
 fn tile<const M: usize, const N: usize>(
     (c, ldc): (&mut [f64], usize),
     (a, lda): (&[f64], usize),
-    b: &[[f64; PANEL]],
+    (b, from): (&[[f64; PANEL]], usize),
     f: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     let mut sums = [[0.0; M]; N];
@@ -162,7 +163,7 @@ fn tile<const M: usize, const N: usize>(
         let x = &a[p * lda..][..M];
         for q in 0..N {
             for i in 0..M {
-                sums[q][i] = f(sums[q][i], x[i], w[q]);
+                sums[q][i] = f(sums[q][i], x[i], w[from + q]);
             }
         }
     }

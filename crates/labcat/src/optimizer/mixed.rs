@@ -101,9 +101,6 @@ pub(super) fn place(
         let best = slice.run.now.members.iter().filter_map(|&p| observations.value(p)).fold(f64::INFINITY, f64::min);
         slice.over &= !observations.value(position).is_some_and(|v| v < best);
         slice.run.place(position, succeeded);
-        if succeeded {
-            slice.run.told_anew();
-        }
     }
 }
 
@@ -180,10 +177,9 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
         if domain.axes().contains(&Axis::Whole) {
             frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
         }
-        let now = Progress { members, frame, beta: run.now.beta, spread: 0.0 };
-        let (number, fresh) = (run.number, now.members.len());
-        let alone =
-            LocalRun { number, design: vec![], failed: vec![], fresh, promise: None, slice: None, now, before: None };
+        let now = Progress { members, frame, beta: run.now.beta, told: 0, spread: 0.0 };
+        let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
+        let alone = LocalRun { number, design, failed, revised: false, promise: None, slice: None, now, before };
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
     });
     slice.leads = led == improved && !slice.over;

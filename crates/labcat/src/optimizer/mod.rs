@@ -249,7 +249,8 @@ impl Optimizer {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
         let next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
-        let over = std::mem::replace(&mut self.run, next);
+        let mut over = std::mem::replace(&mut self.run, next);
+        over.slice = None;
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
             self.best_run = Some(over);
         }
@@ -317,14 +318,15 @@ impl Optimizer {
         self.run.slice = None; // begun again when it is needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
-        if failed != fails_now && self.best_run.as_ref().is_some_and(|run| run.rests_on(position)) {
-            self.best_run = None;
+        let run = self.observations.all()[position].run;
+        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.number == run) {
+            self.best_run = None; // it names what succeeded and what failed
         }
-        if failed != fails_now && self.observations.all()[position].run == self.run.number {
+        let changes_side = failed != fails_now && run == self.run.number;
+        self.run.revised |= position < self.run.now.told && (changes_side || self.run.rests_on(position));
+        if changes_side {
             self.run.place(position, !fails_now);
-            self.run.told_anew();
-        } else if self.run.rests_on(position) {
-            self.run.told_anew();
+            self.drop_model(); // it may hold a fantasy of this point
         }
         Ok(())
     }
@@ -355,9 +357,7 @@ impl Optimizer {
             self.run.place(position, succeeded);
             mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         }
-        if of_this_run && succeeded {
-            self.run.told_anew();
-        } else {
+        if !(of_this_run && succeeded) {
             self.drop_model(); // it holds a fantasy of this point
         }
     }

@@ -8,7 +8,7 @@ use super::run::LocalRun;
 use super::shortcut::Shortcut;
 use crate::acquisition::maximise::Maximiser;
 use crate::domain::Axis;
-use crate::frame::{AxisOrder, Outputs, PrincipalAxes, normalise};
+use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
 use crate::quadratic::Quadratic;
@@ -69,7 +69,7 @@ impl Workspace {
         work.dropped.reserve(n);
         work.scratch.reserve(n.max(2 * d));
         work.axes.reserve(n, d);
-        work.length_scales.reserve(n, d, settings.curvature);
+        work.length_scales.reserve(n, d, settings.ascent.curvature);
         work.spare.reserve(n, d);
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
@@ -94,16 +94,16 @@ impl Workspace {
 /// takes: one per observation, as if they had been told one by one, so that results told in bulk are caught up with.
 pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> (usize, usize) {
     let settings = problem.settings;
-    if run.fresh == 0 {
+    if run.fresh() == 0 {
         run.rewind(); // the model was lost, not outdated: the same step again gives the same model
     }
-    let first = !run.started();
+    let (first, news) = (!run.started(), run.fresh());
     run.mark();
+    run.know();
     let many = run.now.members.len() > settings.region.keep + settings.initial_points;
     if many {
         keep_nearest(problem, run, first, work);
     }
-    let news = std::mem::take(&mut run.fresh);
     (news, if many || !first { news.clamp(1, settings.switches.catch_up) } else { 1 })
 }
 
@@ -151,18 +151,23 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) 
     switches.give_up.is_some_and(|most| switches.restarts && behind > most * range).then_some(RestartCause::Hopeless)
 }
 
-/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes: a step along that axis
-/// changes no coordinate, and nothing is left to be learned there. Axes of whole numbers and choices do not count.
+/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes, one along which the box is
+/// wider than that: a step along it changes no coordinate, and nothing is left to be learned there. Axes of whole numbers and
+/// choices do not count.
 pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
+    /// A box this many times as wide as rounding has room for a search.
+    const ROOM: f64 = 1e3;
     let (d, frame) = (centre.len(), &run.now.frame);
-    let step = |i: usize, j: usize| beta * frame.scale()[i] * frame.rotation()[(j, i)].abs();
+    let rounding = |j: usize| problem.domain.resolution(j, centre[j]);
+    let share = |i: usize, j: usize| frame.rotation()[(j, i)].abs();
+    let narrow = |i: usize| (0..d).all(|j| beta * frame.scale()[i] * share(i, j) <= rounding(j));
+    let roomy = |i: usize| (0..d).any(|j| share(i, j) > ROOM * rounding(j));
     let is_real = |i: usize| {
-        let along = |j: &usize| frame.rotation()[(*j, i)].abs();
-        let most = (0..d).max_by(|a, b| along(a).total_cmp(&along(b)));
-        most.is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
+        let along = |a: &usize, b: &usize| share(i, *a).total_cmp(&share(i, *b));
+        !problem.domain.is_mixed() || (0..d).max_by(along).is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
     };
-    let mixed = problem.domain.is_mixed();
-    (0..d).any(|i| (!mixed || is_real(i)) && (0..d).all(|j| step(i, j) <= problem.domain.resolution(j, centre[j])))
+    let mut reals = (0..d).filter(|&i| is_real(i)).peekable();
+    reals.peek().is_some() && (reals.clone().any(|i| narrow(i) && roomy(i)) || reals.all(narrow))
 }
 
 impl LocalRun {
@@ -177,12 +182,13 @@ impl LocalRun {
 pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best: usize, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
     let explored = switches.explore_beta.filter(|_| run.explores());
-    let least = base.max(explored.unwrap_or(base));
+    let mut least = base.max(explored.unwrap_or(base));
     let mut most = least;
     if switches.adapt_beta {
         let improved = best >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
         most = least.max(switches.beta_most);
+        least *= switches.beta_least;
     }
     run.now.beta = run.now.beta.clamp(least, most);
 }
@@ -193,19 +199,21 @@ pub(super) fn centre(problem: Problem<'_>, run: &mut LocalRun, position: usize) 
     run.now.frame = frame.centred(problem.observations.unit(position));
 }
 
-/// The frame along the weighted principal components. (eq:svd_mod, eq:input_rot)
+/// The frame along the weighted principal components, its trust region no wider than the box. (eq:svd_mod, eq:input_rot)
 pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) {
+    let mut frame = std::mem::take(&mut run.now.frame);
     if let Some(order) = problem.settings.rotation {
-        find_axes(problem, run, work);
+        find_axes(problem, &frame, run, work);
         work.axes.arrange(order);
-        run.now.frame = std::mem::take(&mut run.now.frame).rotated(&mut work.axes);
+        frame = frame.rotated(&mut work.axes);
     }
+    run.now.frame = frame.within_box(2.0 / problem.settings.region.beta);
 }
 
-fn find_axes(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) {
+fn find_axes(problem: Problem<'_>, frame: &Frame, run: &LocalRun, work: &mut Workspace) {
     let members = &run.now.members;
     let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.y.iter().copied());
-    work.axes.find(&run.now.frame, points, members.len(), |i| problem.moves(i));
+    work.axes.find(frame, points, members.len(), |i| problem.moves(i));
 }
 
 /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
@@ -225,7 +233,7 @@ pub(super) fn fit_and_rescale(
             return Err(RestartCause::Factorisation);
         }
     };
-    let how = (switches.newton_steps, problem.settings.curvature);
+    let how = problem.settings.ascent;
     let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, how, &mut work.trial); // line 9
     let mut ell = std::mem::take(&mut work.ell);
     ell.clone_from(&work.length_scales.ell);
@@ -290,6 +298,23 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Whether a place in the box is, for all that a search can tell, that of a pending point: two workers shall not do one's work.
+    pub(super) fn is_imagined(&self, run: &LocalRun, u: &[f64]) -> bool {
+        /// As a part of the trust region.
+        const SAME_PLACE: f64 = 2e-3;
+        let gp = &self.fit.gp;
+        let (first, total) = (gp.len() + self.avoided, gp.inputs().rows());
+        if first == total {
+            return false;
+        }
+        let mut x = vec![0.0; u.len()];
+        run.now.frame.to_local(u, &mut x);
+        let square = |row: usize| x.iter().enumerate().map(|(j, x)| (x - gp.inputs()[(row, j)]).powi(2)).sum::<f64>();
+        (first..total).any(|row| square(row) <= (SAME_PLACE * run.now.beta).powi(2))
+    }
+}
+
 /// Cuts a cache that was told in bulk to the members nearest to the best, and when there is no frame yet that could tell near from
 /// far, makes one: the principal axes, each scaled so that the points spread over the trust region as they do in a steady run.
 fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mut Workspace) {
@@ -311,9 +336,10 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
     run.now.members.sort_unstable();
     let outputs = normalise_outputs(problem, run, work);
     if first && best_member(problem, run, &outputs).is_ok() {
-        find_axes(problem, run, work);
+        let frame = std::mem::take(&mut run.now.frame);
+        find_axes(problem, &frame, run, work);
         work.axes.arrange(AxisOrder::Matched);
-        let frame = std::mem::take(&mut run.now.frame).rotated(&mut work.axes);
+        let frame = frame.rotated(&mut work.axes);
         // Points spread evenly over [−β s, β s] have a root mean square of β s / √3.
         let per_sigma = (3.0 / run.now.members.len() as f64).sqrt() / region.beta;
         run.now.frame = frame.with_scale(work.axes.sigma().map(|s| per_sigma * s));

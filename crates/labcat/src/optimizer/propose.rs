@@ -75,18 +75,21 @@ pub(super) fn prepare<'a>(
     work: &mut Workspace,
     next: TrialId,
 ) -> Result<Prepared<'a>, RestartCause> {
+    // A step that was made before is only made again, or still at hand; what was revised or set since may end the run all the same.
+    let known = run.started() && run.fresh() == 0;
     let mut current = match model.take() {
-        Some(current) if run.fresh == 0 => match model::why_over(problem, run, &current.outputs) {
-            None => current,
-            Some(cause) => return Err(cause), // what was revised or set since the step ends the run
-        },
+        Some(current) if known => current,
         outdated => {
             work.reclaim(outdated);
-            let mut new = update_model(problem, run, work)?; // lines 6–11
+            let mut new = update_model(Problem { ends: problem.ends && !known, ..problem }, run, work)?; // lines 6–11
             new.avoid_failures(problem, run);
             new
         }
     };
+    if let Some(cause) = known.then(|| model::why_over(problem, run, &current.outputs)).flatten() {
+        work.reclaim(Some(current));
+        return Err(cause);
+    }
     let shortcut = current.shortcut.take();
     let current = model.insert(current);
     if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next)) {
@@ -137,7 +140,7 @@ fn maximise_acquisition(
     let mut x = vec![0.0; domain.dim()];
     while let Some(candidate) = maximiser.best() {
         domain.to_user(candidate.u, &mut x);
-        if !seen.contains(&x) {
+        if !seen.contains(&x) && !model.is_imagined(run, candidate.u) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(candidate.mean));
             let (acquisition, clipped) = (candidate.score, maximiser.clipped);
             return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped });

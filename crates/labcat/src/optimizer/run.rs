@@ -19,10 +19,10 @@ pub(super) struct LocalRun {
     pub(super) design: Vec<Vec<f64>>,
     /// Evaluations of this run that failed, as positions in the history, the oldest first.
     pub(super) failed: Vec<usize>,
-    /// Observations of this run told since the newest step (or changed since).
-    pub(super) fresh: usize,
+    /// Whether something that the newest step knew was changed since.
+    pub(super) revised: bool,
     /// The newest shortcut that was followed.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) promise: Option<Promise>,
     /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -57,8 +57,9 @@ pub(super) struct Progress {
     pub(super) frame: Frame,
     /// β: half the side of the trust region.
     pub(super) beta: f64,
+    /// What stands in the history from this position on came after the newest step.
+    pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub(super) spread: f64,
 }
 
@@ -67,7 +68,7 @@ impl Progress {
     fn copy_from(&mut self, other: &Self) {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
-        (self.beta, self.spread) = (other.beta, other.spread);
+        (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
     }
 }
 
@@ -77,7 +78,7 @@ impl Progress {
 pub(super) struct Before {
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) then: Progress,
-    pub(super) fresh: usize,
+    pub(super) revised: bool,
     pub(super) started: bool,
 }
 
@@ -97,13 +98,9 @@ impl LocalRun {
         design.reverse();
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
-        let now = Progress {
-            members: Vec::new(),
-            frame: Frame::of_box(domain.dim()),
-            beta: settings.region.beta,
-            spread: 0.0,
-        };
-        Self { number, design, failed: Vec::new(), fresh: 0, promise: None, slice: None, now, before: None }
+        let (frame, beta) = (Frame::of_box(domain.dim()), settings.region.beta);
+        let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0 };
+        Self { number, design, failed: Vec::new(), revised: false, promise: None, slice: None, now, before: None }
     }
 
     /// Whether a model-based step was made.
@@ -125,14 +122,15 @@ impl LocalRun {
         into.insert(into.partition_point(|&p| p < position), position);
     }
 
+    /// Observations that the newest step did not know as they are now.
+    pub(super) fn fresh(&self) -> usize {
+        let news = self.now.members.iter().rev().take_while(|&&p| p >= self.now.told).count();
+        news.max(usize::from(self.revised))
+    }
+
     /// How many evaluations have failed since the newest success.
     pub(super) fn failures_in_a_row(&self) -> usize {
         self.failed.iter().rev().take_while(|&&p| self.now.members.last().is_none_or(|&m| p > m)).count()
-    }
-
-    /// Marks the model as outdated by one more observation.
-    pub(super) fn told_anew(&mut self) {
-        self.fresh = self.fresh.saturating_add(1);
     }
 
     /// X′ = S⁻¹ Rᵀ (U − c) of the members, from their places in the box: the input of the next fit. (eq:input_transform_matrices)
@@ -150,17 +148,23 @@ impl LocalRun {
 
     /// Remembers how a step begins.
     pub(super) fn mark(&mut self) {
-        let (started, fresh) = (self.started(), self.fresh);
-        let before = self.before.get_or_insert_with(|| Before { then: self.now.clone(), fresh, started });
+        let (started, revised) = (self.started(), self.revised);
+        let before = self.before.get_or_insert_with(|| Before { then: self.now.clone(), revised, started });
         before.then.copy_from(&self.now);
-        (before.fresh, before.started) = (fresh, started);
+        (before.revised, before.started) = (revised, started);
+    }
+
+    /// Takes note that the step at hand knows all that was told.
+    pub(super) fn know(&mut self) {
+        self.revised = false;
+        self.now.told = self.now.members.last().map_or(0, |p| p + 1);
     }
 
     /// Goes back to how the newest step began.
     pub(super) fn rewind(&mut self) {
         if let Some(before) = &mut self.before {
             self.now.copy_from(&before.then);
-            self.fresh = before.fresh;
+            self.revised = before.revised;
             if !before.started {
                 self.before = None;
             }

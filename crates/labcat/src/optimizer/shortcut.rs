@@ -92,7 +92,7 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
                 let lowest = fit.minimise(frame, points());
-                if error < switches.quadratic_margin * -lowest {
+                if error < switches.quadratic_margin * -lowest && (lowest * range).is_finite() {
                     let (u, from) = (fit.minimiser.clone(), outputs.minimum());
                     return Some(Shortcut { u, from, to: from + lowest * range });
                 }
@@ -104,7 +104,7 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
 
 /// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.
 pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
-    let mut x = vec![0.0; shortcut.u.len()];
+    let mut x = vec![0.0; problem.domain.parameters().len()];
     problem.domain.to_user(&shortcut.u, &mut x);
     if !problem.pending.is_empty() || problem.seen.contains(&x) {
         return None;

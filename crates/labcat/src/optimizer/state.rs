@@ -10,7 +10,7 @@ use crate::domain::{Domain, Parameter};
 use crate::observations::{Evaluation, Observations};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -56,6 +56,27 @@ fn migrate(state: &mut Value, version: u64) {
             config.insert("give_up".into(), explore.give_up.into());
             config.insert("precision".into(), Config::new(preset).precision.into());
         }
+        // The spread of a run and the promise of its shortcut were not kept, nor the run that found the best point; what was new was
+        // counted, not told by its place.
+        let progress = |run: &mut Map<String, Value>| {
+            let fresh = run.remove("fresh").and_then(|f| f.as_u64()).unwrap_or(0);
+            let members = run.get("members").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let known = members.len().saturating_sub(usize::try_from(fresh).unwrap_or(usize::MAX));
+            let told = known.checked_sub(1).and_then(|last| members[last].as_u64()).map_or(0, |p| p.saturating_add(1));
+            run.insert("told".into(), told.into());
+            run.insert("revised".into(), (fresh > 0).into());
+            run.insert("spread".into(), 0.0.into());
+        };
+        if let Some(run) = state.get_mut("run").and_then(Value::as_object_mut) {
+            run.insert("promise".into(), Value::Null);
+            progress(run);
+            if let Some(before) = run.get_mut("before").and_then(Value::as_object_mut) {
+                progress(before);
+            }
+        }
+        if let Some(state) = state.as_object_mut() {
+            state.insert("best_run".into(), Value::Null);
+        }
     }
 }
 
@@ -95,7 +116,7 @@ struct Loaded {
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
     run: LocalRun,
-    #[serde(default)]
+    #[serde(deserialize_with = "serde::Deserialize::deserialize")] // null, not missing
     best_run: Option<LocalRun>,
     restarts: Vec<Restart>,
     converged: bool,
@@ -214,13 +235,19 @@ impl Loaded {
 impl LocalRun {
     /// Whether a state that was read can be worked with.
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
+        if let Some(slice) = &self.slice {
+            slice.run.check(d, evaluations)?;
+            if slice.run.now.members.is_empty() || slice.run.slice.is_some() {
+                return Err("the search of the reals has no point to start from");
+            }
+        }
         let before = self.before.as_ref();
         let outcomes = |positions: &[usize], succeeded: bool| {
             let as_said = |p: &usize| evaluations.get(*p).is_some_and(|e| e.outcome.is_failed() != succeeded);
             positions.iter().all(as_said) && positions.windows(2).all(|w| w[0] < w[1])
         };
         // The step that `before` belongs to is done again only if nothing was told since.
-        let outdated = self.fresh > 0;
+        let outdated = self.fresh() > 0;
         let then = before.map(|b| &b.then);
         if !outcomes(&self.now.members, true) || !(outdated || then.is_none_or(|t| outcomes(&t.members, true))) {
             return Err("the cache names observations that are not there");

@@ -8,7 +8,7 @@ use crate::domain::{Axis, PointError};
 use crate::frame::normalise;
 use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
-use crate::length_scale::LengthScales;
+use crate::length_scale::{Ascent, LengthScales};
 use crate::linalg::Matrix;
 use std::cmp::Ordering;
 
@@ -93,25 +93,26 @@ impl Optimizer {
             positions.iter().map(|&p| (observations.unit(p)[j] - about).powi(2)).sum::<f64>() / n
         };
         let mean = |j: usize| positions.iter().map(|&p| observations.unit(p)[j]).sum::<f64>() / n;
-        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt().max(f64::MIN_POSITIVE)).collect();
+        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt()).collect();
         let mut buffers = Buffers::default();
         let x = buffers.inputs(positions.len(), d);
         for (row, &p) in positions.iter().enumerate() {
             for (j, u) in observations.unit(p).iter().enumerate() {
-                x[(row, j)] = u / spread[j];
+                x[(row, j)] = if spread[j] > 0.0 { u / spread[j] } else { 0.0 }; // never moved: no say
             }
         }
         let prior = Prior::of(&y, self.config().kernel, 1.0, RELEVANCE_NUGGET);
         let gp = Gp::fit_with_jitter(prior, &y, buffers).ok()?;
         let mut scales = LengthScales::default();
-        let how = (RELEVANCE_STEPS, Curvature::AverageInformation);
+        let how = Ascent { steps: RELEVANCE_STEPS, curvature: Curvature::AverageInformation, longest: 1.0 };
         scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
         let mut weights = vec![0.0; self.domain.parameters().len()];
-        for (j, (l, s)) in scales.ell.iter().zip(&spread).enumerate() {
+        for (j, (l, s)) in scales.ell.iter().zip(&spread).enumerate().filter(|(_, (_, s))| **s > 0.0) {
             weights[self.domain.parameter_of(j)] += (l * s).powi(-2);
         }
         let total: f64 = weights.iter().sum();
-        Some(weights.into_iter().map(|w| w / total).collect())
+        let equal = 1.0 / self.domain.parameters().len() as f64;
+        Some(weights.into_iter().map(|w| if total > 0.0 && total.is_finite() { w / total } else { equal }).collect())
     }
 
     /// The run that found the best point (or, before it has a model, the newest one), and its model.

@@ -2,6 +2,8 @@
 
 use crate::support::{Dice, PRESETS, all_distinct, best_value, evaluate, function, optimizer, seeded};
 use labcat::{Domain, Optimizer, Parameter, Preset, Scale};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// Runs `n` evaluations and checks that every suggestion is a new point of the domain.
 fn run(mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64, n: usize) -> Optimizer {
@@ -205,5 +207,30 @@ fn the_largest_cache_costs_memory_only_when_it_is_filled() {
     let f = function("ellipsoid");
     for d in [2, 20, 30, 40] {
         run(optimizer(&f.bounds(d), config.clone()), |x| f.value(x), 2 * d + 10);
+    }
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 40, rng_seed: RngSeed::Fixed(9), failure_persistence: None, ..Default::default() })]
+
+    /// Functions of a few values only: ties everywhere, plateaus of every size. Nothing comes twice, runs end, the best is told.
+    #[test]
+    fn functions_of_a_few_values(seed in 0..1000_u64, d in 1..6_usize, levels in 1..9_usize, tail in 0.2..5.0_f64, paper: bool) {
+        let preset = if paper { Preset::Paper } else { Preset::Default };
+        let f = |x: &[f64]| {
+            let t = x.iter().map(|x| x.abs()).sum::<f64>() / d as f64;
+            (levels as f64 * t.powf(tail)).floor()
+        };
+        let optimizer = run(optimizer(&vec![(-1.0, 1.0); d], seeded(preset, seed)), f, 150);
+        let told = optimizer.evaluations().iter().filter_map(|e| e.outcome.value()).fold(f64::MAX, f64::min);
+        prop_assert_eq!(best_value(&optimizer), told);
+        let first = optimizer.evaluations().iter().find(|e| e.outcome.value() == Some(told)).unwrap();
+        prop_assert_eq!(optimizer.best().unwrap().id, first.id, "the earlier of equals");
+        let longest = {
+            let mut ends: Vec<usize> = optimizer.restarts().iter().map(|r| r.at_evaluation).collect();
+            ends.push(150);
+            ends.iter().scan(0, |last, end| Some(end - std::mem::replace(last, *end))).max().unwrap()
+        };
+        prop_assert!(levels > 1 || longest <= 4 * d + 10, "a constant function kept a run for {} evaluations", longest);
     }
 }

@@ -45,7 +45,7 @@ fn write_one(preset: Preset) -> String {
 const NEXT: &str = "0.2.0";
 
 /// Every release whose states are kept.
-const RELEASES: [&str; 1] = ["0.1.0"];
+const RELEASES: [&str; 2] = ["0.1.0", NEXT];
 
 #[test]
 fn states_of_every_release_open_and_keep_everything() {

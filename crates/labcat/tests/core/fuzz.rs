@@ -290,6 +290,7 @@ fn ask(optimizer: &mut Optimizer, model: &mut Model) {
             }
             assert_eq!(model.stop(), Some(reason));
         }
+        Err(AskError::SpaceOutstanding { .. }) => panic!("a space of reals has no end"),
         Err(AskError::BudgetOutstanding { pending }) => {
             assert_eq!(pending, model.pending.len());
             assert!(model.budget.is_some_and(|b| model.told.len() + pending >= b));

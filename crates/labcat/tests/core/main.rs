@@ -9,6 +9,7 @@ mod failures;
 #[cfg(feature = "serde")]
 mod fixtures;
 mod fuzz;
+mod mixed;
 mod quality;
 mod reports;
 mod shortcut;
@@ -19,3 +20,4 @@ mod support;
 mod switches;
 mod targets;
 mod telling;
+mod views;

@@ -1,6 +1,6 @@
 // The charts along the evaluations and against the value: convergence, each parameter, relevance, half-widths.
 
-const idRange = () => ({ low: 0, high: Math.max(1, afterId(evaluations.length)), log: false, whole: true });
+const idRange = (last = afterId(evaluations.length)) => ({ low: 0, high: Math.max(1, last), log: false, whole: true });
 
 function drawConvergence(layer, width) {
   const height = Math.min(400, Math.max(260, width * 0.42));
@@ -110,7 +110,8 @@ function drawWidths(layer, width) {
   const widths = steps.flatMap(({ half_widths: all }) => all).filter((half) => half > 0);
   const low = widths.reduce((a, b) => Math.min(a, b), Infinity);
   const high = widths.reduce((a, b) => Math.max(a, b), 0);
-  const frame = drawFrame(layer, width, { height, x: idRange(), y: { low: low / 1.2, high: high * 1.2, log: true }, xTitle: "evaluation", yTitle: "half-width" });
+  const last = Math.max(afterId(evaluations.length), afterId(steps.at(-1).at_evaluation) + 1); // the newest step may still run
+  const frame = drawFrame(layer, width, { height, x: idRange(last), y: { low: low / 1.2, high: high * 1.2, log: true }, xTitle: "evaluation", yTitle: "half-width" });
   drawRestarts(layer, frame);
   const floor = (half) => Math.max(half, low);
   const mean = (all) => Math.exp(all.reduce((sum, half) => sum + Math.log(floor(half)), 0) / all.length);

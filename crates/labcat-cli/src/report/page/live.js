@@ -1,6 +1,7 @@
 // Keeps the page of a study up to date while it runs: asks the server what is new, and draws it all again.
 
-const POLL = 1500;
+const POLL = 1500; // milliseconds; large studies are asked for less often, so that a page has time for its reader
+const SHARE = 10;
 const main = document.querySelector("main");
 const blank = main.cloneNode(true);
 const badge = html("span", { class: "live", id: "badge", role: "status" });
@@ -26,6 +27,7 @@ function startLive(first) {
     main.style.minHeight = "";
   };
   const ask = async () => {
+    const began = performance.now();
     try {
       const answer = await fetch(`${location.pathname}/data?known=${encodeURIComponent((waiting ?? study).revision)}`, { cache: "no-store" });
       if (answer.status === 200) waiting = await answer.json();
@@ -34,7 +36,7 @@ function startLive(first) {
       tell(study, true);
     }
     draw();
-    setTimeout(ask, POLL);
+    setTimeout(ask, Math.max(POLL, SHARE * (performance.now() - began)));
   };
   tell(study, false);
   setTimeout(ask, POLL);

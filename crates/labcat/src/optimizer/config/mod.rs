@@ -10,6 +10,8 @@ use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
 use crate::frame::AxisOrder;
 use crate::gp::likelihood::Curvature;
+use crate::length_scale::Ascent;
+use crate::math;
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
 
@@ -93,7 +95,14 @@ impl Config {
         Ok(Settings {
             initial_points: self.initial_points_for(d),
             rotation: self.rotation.then_some(order),
-            curvature: self.curvature.unwrap_or(if d <= 2 { Curvature::Exact } else { Curvature::AverageInformation }),
+            ascent: Ascent {
+                steps: self.newton_steps,
+                curvature: self.curvature.unwrap_or(match d {
+                    ..=2 => Curvature::Exact,
+                    _ => Curvature::AverageInformation,
+                }),
+                longest: self.length_scale_cap.map_or(f64::INFINITY, math::ln),
+            },
             region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             search: Search {
                 beta,
@@ -123,7 +132,7 @@ pub(crate) struct Settings {
     pub(crate) initial_points: usize,
     /// `None`: the frame is never rotated.
     pub(crate) rotation: Option<AxisOrder>,
-    pub(crate) curvature: Curvature,
+    pub(crate) ascent: Ascent,
     pub(crate) region: TrustRegion,
     pub(crate) search: Search,
     pub(crate) budget: usize,

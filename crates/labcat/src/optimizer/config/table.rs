@@ -145,6 +145,8 @@ switches! {
         newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
         curvature: Option<Curvature>, Some(Curvature::Exact) => None,
             "second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)";
+        length_scale_cap: Option<f64> where above(1.0, 1e300), None => Some(4.0),
+            "no length-scale changes by more than this factor in a step (none: no limit)";
         catch_up: usize where from(1.0, 1000.0), 8, "most length-scale steps for results that were told together";
     }
     "Trust region" {
@@ -153,6 +155,7 @@ switches! {
         adapt_beta: bool, false => true, "widen the trust region after successes, narrow it after failures";
         beta_growth: f64 where from(1.0, 100.0), 1.6, "with adapt_beta: factor on beta after a success";
         beta_decay: f64 where above(0.0, 1.0), 0.8, "with adapt_beta: factor on beta after a failure";
+        beta_least: f64 where above(0.0, 1.0), 1.0, "with adapt_beta: the smallest beta, as a part of what beta says";
         beta_most: f64 where POSITIVE, 1.0, "with adapt_beta: the largest beta";
     }
     "Acquisition" {

@@ -1,5 +1,6 @@
 //! What a switch can hold: how each type of value is read, shown and bounded.
 
+use crate::names::in_words;
 use strum::VariantNames;
 
 /// The values a switch takes, besides the `none` of an optional one.
@@ -79,10 +80,7 @@ impl Kind {
             Self::Whole => format!("a whole number{}", range.words()),
             Self::Number if *range == ANY => "a finite number".to_owned(),
             Self::Number => format!("a number{}", range.words()),
-            Self::Choice(names) => match names.split_last() {
-                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-                _ => names.concat(),
-            },
+            Self::Choice(names) => in_words(names),
         };
         if optional {
             words += ", or none";
@@ -165,7 +163,7 @@ impl<T: Value> Value for Option<T> {
 macro_rules! choices {
     ($($type:ty),+) => {
         $(impl Value for $type {
-            const KIND: Kind = Kind::Choice(<$type>::VARIANTS);
+            const KIND: Kind = Kind::Choice(<$type as VariantNames>::VARIANTS);
 
             fn read(text: &str) -> Option<Self> {
                 text.parse().ok()

@@ -11,7 +11,7 @@ use proptest::test_runner::RngSeed;
 /// The first half of a step, up to the point where the invariants hold: the best member and the fit.
 fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Fit), RestartCause> {
     let Optimizer { domain, settings, observations, pending, seen, run, work, .. } = optimizer;
-    let problem = Problem { domain, settings, observations, pending, seen, ends: true };
+    let problem = Problem { domain, settings, observations, pending, seen, ends: true, sliced: false };
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, work);
     let best = model::best_member(problem, run, &outputs)?;
@@ -159,7 +159,7 @@ proptest! {
         let mut looked_at = 0;
         for _ in 0..60 {
             let suggestion = optimizer.ask().unwrap();
-            if optimizer.model.is_some() && optimizer.run.fresh == 0 && optimizer.run.started() {
+            if optimizer.model.is_some() && optimizer.run.fresh() == 0 && optimizer.run.started() {
                 prop_assert!(optimizer.run.now.members.len() <= keep);
                 let of_run = optimizer.observations.all().iter().filter(|e| e.run == optimizer.run.number);
                 let best = of_run.min_by(|a, b| a.outcome.value().unwrap().total_cmp(&b.outcome.value().unwrap())).unwrap();
