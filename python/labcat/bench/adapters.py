@@ -100,7 +100,8 @@ def rounded(objective: Objective, seed: int) -> None:
 def constrained(objective: ConstrainedObjective, seed: int, options: Mapping[str, Any]) -> None:
     import labcat
 
-    optimizer: Any = labcat.Optimizer(objective.bounds, rng=seed, **{"constraints": objective.constraints, **options})
+    given: dict[str, Any] = {"constraints": objective.constraints, **options}
+    optimizer: Any = labcat.Optimizer(objective.bounds, rng=seed, **given)
     if objective.initial is not None:
         optimizer.enqueue(objective.initial)
 

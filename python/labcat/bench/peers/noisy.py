@@ -27,7 +27,7 @@ def _cma(objective: Objective, seed: int, *, handler: bool) -> None:
 
     assert isinstance(objective, NoisyObjective)
     search = cma.CMAEvolutionStrategy(objective.start(seed), STEP, _cma_options(objective, seed))
-    noise = cma.NoiseHandler(search.N, maxevals=[1, 1, 30]) if handler else None
+    noise = cma.NoiseHandler(search.N) if handler else None
     before = float(objective.info.get("median", np.inf))  # type: ignore[arg-type]
     if before == np.inf:
         objective.recommend(objective.from_unit(search.x0))
