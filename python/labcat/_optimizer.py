@@ -170,7 +170,7 @@ class Optimizer:
         Stopped
             The run has ended.
         BudgetOutstanding
-            All that is left of the budget is asked and not yet told.
+            All that is left of the budget, or of a finite space, is asked and not yet told.
         """
         if n is None:
             return self._trial(self._core.ask())
@@ -343,7 +343,7 @@ class Optimizer:
         """Every evaluation, in the order told."""
         return History(
             self._core.evaluations(),
-            list(self._space),
+            self._space,
             self.direction == "maximize",
             dict(self._core.reasons()),
         )
@@ -365,7 +365,8 @@ class Optimizer:
 
     @property
     def stop_reason(self) -> str | None:
-        """What ended the run, "budget", "target" or "tolerance"; None while it goes on.
+        """What ended the run, "budget", "target", "tolerance" or, when every configuration of a finite
+        space was evaluated, "exhausted"; None while it goes on.
 
         That a run without restarts has converged shows when the next point is asked.
         """

@@ -233,9 +233,9 @@ impl Optimizer {
         mixed::unseen(&self.domain, &self.seen, &mut self.rng).unwrap_or(x)
     }
 
-    /// Whether every configuration of a finite space was suggested or told.
+    /// Whether every configuration of a finite space was suggested or told, and nobody wants one again.
     fn is_exhausted(&self) -> bool {
-        self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+        self.queue.is_empty() && self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {
