@@ -35,7 +35,8 @@ class Space(Mapping[str, Parameter]):
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
     signature of the function it is called so, with keywords; otherwise it is called with a
-    dictionary, ``fun(params, *args)``.
+    dictionary, ``fun(params, *args)``. What does not apply is not in the dictionary; as a keyword it
+    is left out if the function has a default for it, and None if not.
 
     Values are of their own type: an `Integer` gives an int, a `Categorical` one of its choices, a
     `Boolean` a bool. In a vector they stand as numbers: a choice as its place in the list, from 0.
