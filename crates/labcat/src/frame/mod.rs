@@ -61,7 +61,7 @@ impl Frame {
     /// The axes stretched by the most likely length-scales: S ← L S. (eq:s_update)
     pub(crate) fn rescaled(mut self, ell: &[f64]) -> Self {
         for (s, l) in self.scale.iter_mut().zip(ell) {
-            *s *= l;
+            *s = (*s * l).clamp(f64::MIN_POSITIVE, f64::MAX);
         }
         self
     }
@@ -156,6 +156,15 @@ impl Frame {
         ((-reach - middle) / self.scale[i], (reach - middle) / self.scale[i])
     }
 
+    /// Whether the axes are of length one and at right angles, up to rounding.
+    #[cfg(any(feature = "serde", test))]
+    fn is_orthonormal(&self) -> bool {
+        const ROUNDING: f64 = 1e-9;
+        let inner = |i: usize, j: usize| linalg::dot(self.rotation.col(i), self.rotation.col(j));
+        let right = |i: usize, j: usize| (inner(i, j) - f64::from(u8::from(i == j))).abs() <= ROUNDING;
+        (0..self.dim()).all(|i| (0..=i).all(|j| right(i, j)))
+    }
+
     /// Whether every number is usable (a deserialised frame may hold anything).
     #[cfg(any(feature = "serde", test))]
     pub(crate) fn is_valid(&self, d: usize) -> bool {
@@ -164,7 +173,7 @@ impl Frame {
             && self.scale.len() == d
             && self.rotation.is_consistent(d, d)
             && finite(&self.centre)
-            && finite(self.rotation.as_slice())
+            && self.is_orthonormal()
             && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
     }
 }

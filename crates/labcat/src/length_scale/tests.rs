@@ -182,7 +182,8 @@ fn average_information_needs_no_gradient_and_improves_in_any_dimension() {
             assert_eq!(scales.ascent_direction(&data.start(), Some(0.1), average), StepKind::Newton);
             let slope = linalg::dot(&scales.gradient, &scales.direction);
             assert!(slope > 0.0, "uphill");
-            let (gp, kind) = scales.improve(data.start(), &data.y, Some(0.1), (1, average), &mut Buffers::default());
+            let (gp, kind) =
+                scales.improve(data.start(), &data.y, Some(0.1), ascent(1, average), &mut Buffers::default());
             assert_eq!(kind, StepKind::Newton, "{n} x {d}, seed {seed}: the step was refused");
             assert!(posterior(&gp, &scales.ell, Some(0.1)) > data.start().log_likelihood());
         }
@@ -195,7 +196,7 @@ fn both_curvatures_lead_to_the_same_length_scales() {
         let data = Data::new(seed, 25, &[0.7, 2.5, 1.2]);
         let [exact, average] = [Curvature::Exact, Curvature::AverageInformation].map(|curvature| {
             let mut scales = LengthScales::default();
-            scales.improve(data.start(), &data.y, Some(0.3), (300, curvature), &mut Buffers::default());
+            scales.improve(data.start(), &data.y, Some(0.3), ascent(300, curvature), &mut Buffers::default());
             scales.ell
         });
         for (a, b) in exact.iter().zip(&average) {

@@ -92,9 +92,9 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
                 let lowest = fit.minimise(frame, points());
-                if error < switches.quadratic_margin * -lowest && (lowest * range).is_finite() {
-                    let (u, from) = (fit.minimiser.clone(), outputs.minimum());
-                    return Some(Shortcut { u, from, to: from + lowest * range });
+                let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
+                if error < switches.quadratic_margin * -lowest && to.is_finite() {
+                    return Some(Shortcut { u: fit.minimiser.clone(), from, to });
                 }
             }
         }

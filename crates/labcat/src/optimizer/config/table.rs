@@ -145,7 +145,7 @@ switches! {
         newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
         curvature: Option<Curvature>, Some(Curvature::Exact) => None,
             "second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)";
-        length_scale_cap: Option<f64> where above(1.0, 1e300), None => Some(4.0),
+        length_scale_cap: Option<f64> where above(1.0, 1e6), None => Some(4.0),
             "no length-scale changes by more than this factor in a step (none: no limit)";
         catch_up: usize where from(1.0, 1000.0), 8, "most length-scale steps for results that were told together";
     }
