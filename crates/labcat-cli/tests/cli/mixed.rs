@@ -9,7 +9,8 @@ use crate::common::{Dir, shell};
 
 /// Twelve configurations; each evaluation takes a moment, so that a run can be killed half-way.
 fn twelve() -> String {
-    let objective = shell("sleep 0.05; test {c} = true && c=1 || c=0; test {b} = v && b=1 || b=0; echo $(({a} + b - c))");
+    let objective =
+        shell("sleep 0.05; test {c} = true && c=1 || c=0; test {b} = v && b=1 || b=0; echo $(({a} + b - c))");
     format!(
         "[study]\nbudget = 100\n\
          [[parameter]]\nname = \"a\"\ntype = \"integer\"\nlow = 1\nhigh = 3\n\
@@ -88,7 +89,8 @@ fn values_of_all_types_go_out_and_come_back() {
 #[test]
 fn init_writes_parameters_of_all_types() {
     let dir = Dir::new("mixed-init");
-    let parameters = ["-p", "layers:1:8:int", "-p", "width:16:1024:int:log", "-p", "solver:lu|qr|svd", "-p", "flag:bool"];
+    let parameters =
+        ["-p", "layers:1:8:int", "-p", "width:16:1024:int:log", "-p", "solver:lu|qr|svd", "-p", "flag:bool"];
     let arguments = [&["init", "s.toml"][..], &parameters, &["--", "true"]].concat();
     dir.labcat(&arguments).expect(0);
     let text = dir.read("s.toml");

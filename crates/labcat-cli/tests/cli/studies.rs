@@ -70,7 +70,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ),
         (
             "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nlow = 1\n",
-            &["unknown key `low`", "there is no `choices`", "choices = [\"lu\", \"qr\"]"],
+            &[":2:", "`choices` is missing", "the labels of `y`"],
         ),
         (
             "[study]\n[[parameter]]\nname = \"n\"\ntype = \"integer\"\nlow = 0\nhigh = 9\nstep = 2\n",
