@@ -23,7 +23,7 @@ from ._errors import (
     UnknownTrialError,
     WorkerError,
 )
-from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
+from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
@@ -54,6 +54,7 @@ __all__ = [
     "Optimizer",
     "Prediction",
     "Real",
+    "Recommendation",
     "Restart",
     "Space",
     "Stopped",

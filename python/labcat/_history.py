@@ -61,6 +61,25 @@ class Evaluation:
         return self.space.to_dict(self.x)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Recommendation:
+    """The point to use, and what is known of it."""
+
+    x: Vector
+    """The point, shape (d,)."""
+    mean: float
+    """The value expected there."""
+    std: float
+    """Standard deviation of that; 0 if values are exact."""
+    space: Space = field(repr=False)
+    """The parameters."""
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The point by the names of the parameters (x0, x1, … if they were given without)."""
+        return self.space.to_dict(self.x)
+
+
 class Restart(NamedTuple):
     """The end of a local run and the start of the next."""
 
@@ -100,7 +119,7 @@ class History:
     True
     """
 
-    __slots__ = ("best", "failed", "id", "names", "reason", "run", "space", "trust_region", "value", "x")
+    __slots__ = ("best", "failed", "id", "names", "reason", "run", "space", "std", "trust_region", "value", "x")
 
     id: npt.NDArray[np.int64]
     """Ids of the trials, shape (n,)."""
@@ -108,6 +127,8 @@ class History:
     """Points, shape (n, d)."""
     value: npt.NDArray[np.float64]
     """Values; NaN where the evaluation failed."""
+    std: npt.NDArray[np.float64]
+    """Standard deviations of the values; NaN where none was told."""
     failed: npt.NDArray[np.bool_]
     """Where the evaluation failed."""
     reason: list[str | None]
@@ -131,12 +152,14 @@ class History:
         space: Space,
         maximize: bool,
         reasons: Mapping[int, str] = {},
+        stds: Mapping[int, float] = {},
     ) -> None:
         names = list(space)
         ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
         self.id = np.array(ids, dtype=np.int64)
         self.x = np.array(xs, dtype=np.float64).reshape(len(ids), len(names))
         self.value = np.array(values, dtype=np.float64)
+        self.std = np.array([stds.get(id, np.nan) for id in ids], dtype=np.float64)
         self.failed = np.isnan(self.value)
         self.reason = [reasons.get(id) for id in ids]
         self.run = np.array(runs, dtype=np.int64)

@@ -49,7 +49,14 @@ def optimizer_html(optimizer: Optimizer) -> str:
 def _facts(optimizer: Optimizer, history: History) -> Iterable[tuple[str, str]]:
     best = optimizer.best
     yield "evaluations", f"{len(history)}, restarts {len(optimizer.restarts)}"
-    if best is not None:
+    found = optimizer.recommended if optimizer._has_noise else None
+    if found is not None:
+        yield "recommended", f"<b>{found.mean:.8g}</b> ± {found.std:.2g}"
+        yield "at", _parameters(found.params)
+        yield "noise", f"{optimizer.noise:.3g}" if optimizer.noise else "as told"
+    if best is not None and found is not None:
+        yield "best draw", f"{best.value:.8g}"
+    elif best is not None:
         yield "best value", f"<b>{best.value:.8g}</b>"
         yield "at", _parameters(best.params)
     failed = int(history.failed.sum())

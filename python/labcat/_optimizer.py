@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _labcat
 from ._errors import InvalidError, NoModelError, UnknownTrialError
-from ._history import Evaluation, History, Prediction, Restart, Trial, TrustRegion
+from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._html import optimizer_html
 from ._parameters import ParameterLike
 from ._space import (
@@ -182,21 +182,25 @@ class Optimizer:
         return Trial(suggestion[0], np.array(suggestion[1]), self._space)
 
     @overload
-    def tell(self, trial: Trial | int, value: npt.ArrayLike) -> None: ...
+    def tell(self, trial: Trial | int, value: npt.ArrayLike, *, std: float | None = None) -> None: ...
     @overload
-    def tell(self, trial: None = None, *, x: Point, value: npt.ArrayLike) -> int: ...
+    def tell(
+        self, trial: None = None, *, x: Point, value: npt.ArrayLike, std: float | None = None
+    ) -> int: ...
     def tell(
         self,
         trial: Trial | int | None = None,
         value: npt.ArrayLike | None = None,
         *,
         x: Point | None = None,
+        std: float | None = None,
     ) -> int | None:
         """Tells the value of a trial, or of a point `x` that was never asked.
 
         The value is a real number or an array that holds exactly one. One that is not finite
         counts as a failed evaluation. For a point the new id is returned. Late results are
-        accepted after the run has ended.
+        accepted after the run has ended. `std` is the standard deviation of the noise in this
+        value, if it is known; it is used unless the switch `noise` is "none".
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
@@ -206,11 +210,11 @@ class Optimizer:
         >>> optimizer.best.value
         0.25
         """
-        number = as_value(value)
+        number, error = as_value(value), None if std is None else as_value(std, "std")
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._point(x, "x").tolist(), number)
-        self._core.tell(_id(trial), number)
+            return self._core.tell_point(self._point(x, "x").tolist(), number, error)
+        self._core.tell(_id(trial), number, error)
         return None
 
     def _point(self, x: Point, what: str) -> Vector:
@@ -251,9 +255,9 @@ class Optimizer:
         """Withdraws a pending trial that will never be told; the budget gets it back."""
         self._core.cancel(_id(trial))
 
-    def revise(self, trial: Trial | int, value: npt.ArrayLike) -> None:
-        """Corrects a value that was told before."""
-        self._core.revise(_id(trial), as_value(value))
+    def revise(self, trial: Trial | int, value: npt.ArrayLike, *, std: float | None = None) -> None:
+        """Corrects a value that was told before, and its standard deviation."""
+        self._core.revise(_id(trial), as_value(value), None if std is None else as_value(std, "std"))
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
@@ -329,6 +333,43 @@ class Optimizer:
         return Prediction(*np.array(pairs, dtype=np.float64).reshape(len(pairs), 2).T)
 
     @property
+    def recommended(self) -> Recommendation | None:
+        """The point to use; None before the first success.
+
+        Under noise it is the point with the best posterior, over all local runs, and need not be
+        one that was evaluated: the best draw is mostly a lucky one. Else it is the best point.
+
+        >>> import labcat, random
+        >>> draw = random.Random(1)
+        >>> optimizer = labcat.Optimizer([(-5, 5)] * 2, noise=0.5, rng=1)
+        >>> for _ in range(60):
+        ...     trial = optimizer.ask()
+        ...     optimizer.tell(trial, float((trial.x**2).sum()) + draw.gauss(0, 0.5))
+        >>> optimizer.best.value < -0.5  # of a function that is nowhere below 0
+        True
+        >>> found = optimizer.recommended
+        >>> float((found.x**2).sum()) < 0.3, abs(found.mean) < 3 * found.std
+        (True, True)
+        """
+        found = self._core.recommended()
+        if found is None:
+            return None
+        x, mean, std = found
+        return Recommendation(np.array(x), mean, std, self._space)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the noise, as given or as estimated so far.
+
+        0 while values are taken as exact, and where each was told with its own.
+        """
+        return self._core.noise()[1]
+
+    @property
+    def _has_noise(self) -> bool:
+        return self._core.noise()[0]
+
+    @property
     def best(self) -> Evaluation | None:
         """The best evaluation so far; None before the first success."""
         best = self._core.best()
@@ -346,6 +387,7 @@ class Optimizer:
             self._space,
             self.direction == "maximize",
             dict(self._core.reasons()),
+            dict(self._core.stds()),
         )
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._history import History, Restart
+from ._history import Evaluation, History, Recommendation, Restart
 from ._html import result_html
 from ._optimizer import Optimizer
 
@@ -62,11 +62,16 @@ class OptimizeResult(_Base):
 
     if TYPE_CHECKING:
         x: npt.NDArray[np.float64]
-        """The best point, shape (d,); NaN if every evaluation failed."""
+        """The best point, shape (d,), or what is recommended if values have noise; NaN if every
+        evaluation failed."""
         params: dict[str, float]
         """The best point by name; only with a `Space`."""
         fun: float
-        """The value at `x`."""
+        """The value at `x`; its expectation if values have noise."""
+        recommended: Recommendation | None
+        """The point to use, with the expected value and its standard deviation: `x` and `fun`."""
+        best: Evaluation | None
+        """The best evaluation; under noise the luckiest draw."""
         success: bool
         """Whether the run came to its goal, the target or the tolerance. As in scipy a run that
         ended for lack of budget or time says False; `x` is the best point all the same."""
@@ -110,11 +115,13 @@ STATUS = {
 
 def snapshot(optimizer: Optimizer) -> OptimizeResult:
     """The result so far, without a verdict and without the history."""
-    best = optimizer.best
+    found = optimizer.recommended
     n = optimizer.n_evaluations
     result = OptimizeResult(
-        fun=np.nan if best is None else best.value,
-        x=np.full(len(optimizer.space), np.nan) if best is None else best.x,
+        fun=np.nan if found is None else found.mean,
+        x=np.full(len(optimizer.space), np.nan) if found is None else found.x,
+        recommended=found,
+        best=optimizer.best,
         nfev=n,
         nit=n,
         restarts=optimizer.restarts,

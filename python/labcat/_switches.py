@@ -29,6 +29,9 @@ class Switches(TypedDict, total=False):
     warp: bool
     """Warp heavy-tailed outputs logarithmically."""
 
+    noise: Literal["auto", "none"] | float
+    """Noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective."""
+
     kernel: Literal["squared_exponential", "matern52"]
     """Covariance of the model."""
 
@@ -47,6 +50,9 @@ class Switches(TypedDict, total=False):
     curvature: Literal["exact", "average_information"] | None
     """Second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)."""
 
+    length_scale_cap: float | None
+    """No length-scale changes by more than this factor in a step (none: no limit)."""
+
     catch_up: int
     """Most length-scale steps for results that were told together."""
 
@@ -64,6 +70,9 @@ class Switches(TypedDict, total=False):
 
     beta_decay: float
     """With adapt_beta: factor on beta after a failure."""
+
+    beta_least: float | None
+    """With adapt_beta: the smallest beta, as a part of what beta says (none: 1 for d <= 20, 0.03 above)."""
 
     beta_most: float
     """With adapt_beta: the largest beta."""

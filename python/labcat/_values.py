@@ -123,6 +123,11 @@ def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> No
             )
 
 
+def _takes_word(type: str, word: str) -> bool:
+    """Whether the core is to judge a word: "5" evaluations are a mistake, another word than those of a choice is for it."""
+    return "Literal" in type and ("float" not in type or f'"{word}"' in type)
+
+
 def switch_text(name: str, value: object) -> str:
     """The text of one switch's value."""
     if isinstance(value, np.generic):
@@ -135,6 +140,6 @@ def switch_text(name: str, value: object) -> str:
         value = int(value)  # 1e3 evaluations are 1000
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, str) and SWITCHES[name].type.startswith("Literal"):
-        return value  # one of several words: "5" evaluations are a mistake
+    if isinstance(value, str) and _takes_word(SWITCHES[name].type, value):
+        return value
     raise InvalidError(f"switch {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")

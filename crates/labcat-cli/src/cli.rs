@@ -179,6 +179,9 @@ pub(crate) struct Tell {
     /// The value measured, or `failed`
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: String,
+    /// Standard deviation of the noise in the value, if it is known
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub(crate) std: Option<String>,
 }
 
 #[derive(Debug, Args)]

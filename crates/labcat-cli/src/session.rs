@@ -160,7 +160,7 @@ impl Session {
         let value = value.map(|value| value + 0.0);
         let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
         let was = told.and_then(|evaluation| evaluation.outcome.value());
-        self.optimizer.revise(id, outcome(value, Some(CORRECTED_TO_FAILURE))).map_err(|error| match error {
+        self.optimizer.revise(id, outcome(value, None, Some(CORRECTED_TO_FAILURE))).map_err(|error| match error {
             TellError::UnknownId(_) => Failure::usage(format!("there is no evaluation {id} to correct")),
             other => self.refused(&other),
         })?;

@@ -67,6 +67,12 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     }
 }
 
+/// A value and, if it is known, the standard deviation of its noise.
+fn outcome(py: Python<'_>, value: f64, std: Option<f64>) -> PyResult<Outcome> {
+    let outcome = Outcome::from(value);
+    std.map_or(Ok(outcome.clone()), |std| outcome.with_std(std)).map_err(|e| errors::invalid(py, e))
+}
+
 fn told(evaluation: &Evaluation) -> Told {
     let value = evaluation.outcome.value().unwrap_or(f64::NAN);
     (evaluation.id.0, evaluation.x.clone(), value, evaluation.run)
@@ -116,12 +122,16 @@ impl Core {
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 
-    fn tell(&self, py: Python<'_>, id: u64, value: f64) -> PyResult<()> {
-        self.tell_with(py, |o| o.tell(TrialId(id), value))
+    #[pyo3(signature = (id, value, std = None))]
+    fn tell(&self, py: Python<'_>, id: u64, value: f64, std: Option<f64>) -> PyResult<()> {
+        let outcome = outcome(py, value, std)?;
+        self.tell_with(py, |o| o.tell(TrialId(id), outcome))
     }
 
-    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, value: f64) -> PyResult<u64> {
-        self.tell_with(py, |o| o.tell_point(&x, value)).map(|id| id.0)
+    #[pyo3(signature = (x, value, std = None))]
+    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, value: f64, std: Option<f64>) -> PyResult<u64> {
+        let outcome = outcome(py, value, std)?;
+        self.tell_with(py, |o| o.tell_point(&x, outcome)).map(|id| id.0)
     }
 
     #[pyo3(signature = (id, reason = ""))]
@@ -138,12 +148,19 @@ impl Core {
         self.tell_with(py, |o| o.cancel(TrialId(id)))
     }
 
-    fn revise(&self, py: Python<'_>, id: u64, value: f64) -> PyResult<()> {
-        self.tell_with(py, |o| o.revise(TrialId(id), value))
+    #[pyo3(signature = (id, value, std = None))]
+    fn revise(&self, py: Python<'_>, id: u64, value: f64, std: Option<f64>) -> PyResult<()> {
+        let outcome = outcome(py, value, std)?;
+        self.tell_with(py, |o| o.revise(TrialId(id), outcome))
     }
 
     fn enqueue(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
         self.with(py, |o| o.enqueue(&x))?.map_err(|e| errors::invalid(py, e))
+    }
+
+    /// The point to use: where, expected value and its standard deviation.
+    fn recommended(&self, py: Python<'_>) -> PyResult<Option<(Vec<f64>, f64, f64)>> {
+        self.with(py, |o| o.recommended().map(|r| (r.x, r.mean, r.std)))
     }
 
     fn best(&self, py: Python<'_>) -> PyResult<Option<Told>> {
@@ -152,6 +169,16 @@ impl Core {
 
     fn evaluations(&self, py: Python<'_>) -> PyResult<Vec<Told>> {
         self.with(py, |o| o.evaluations().iter().map(told).collect())
+    }
+
+    /// Whether values are known to have noise, and its standard deviation as given or estimated (0 if there is none or each was told).
+    fn noise(&self, py: Python<'_>) -> PyResult<(bool, f64)> {
+        self.with(py, |o| (o.has_noise(), o.noise_sigma().unwrap_or(0.0)))
+    }
+
+    /// Standard deviations of values, by id, where they were told.
+    fn stds(&self, py: Python<'_>) -> PyResult<Vec<(u64, f64)>> {
+        self.with(py, |o| o.evaluations().iter().filter_map(|e| e.outcome.std().map(|std| (e.id.0, std))).collect())
     }
 
     /// Why evaluations failed, by id, where anybody said.

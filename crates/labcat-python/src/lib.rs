@@ -42,6 +42,10 @@ fn annotation(switch: &Switch) -> String {
             let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
             format!("Literal[{}]", quoted.join(", "))
         }
+        Kind::NumberOr(names) => {
+            let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            format!("Literal[{}] | float", quoted.join(", "))
+        }
     };
     if switch.optional { format!("{plain} | None") } else { plain }
 }

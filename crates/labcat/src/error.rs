@@ -19,6 +19,8 @@ pub enum Error {
     Ask(#[from] AskError),
     /// A result was not taken.
     Tell(#[from] TellError),
+    /// What was told is not a standard deviation.
+    Std(#[from] crate::StdError),
     /// A saved state could not be continued from.
     #[cfg(feature = "serde")]
     State(#[from] crate::StateError),

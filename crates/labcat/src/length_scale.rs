@@ -154,6 +154,7 @@ impl LengthScales {
                     *to = from * shrink;
                 }
             }
+            spare.set_noise(gp.noise());
             match Gp::fit(*gp.prior(), y, std::mem::take(spare)) {
                 Ok(trial) => {
                     let gain = trial.log_likelihood() + log_prior(&self.trial, prior_sigma) - start;

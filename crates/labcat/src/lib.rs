@@ -72,12 +72,12 @@ pub use gp::likelihood::Curvature;
 pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use names::UnknownName;
-pub use observations::{Direction, Evaluation, Outcome, TrialId};
-pub use optimizer::config::{Config, ConfigError, Kind, Preset, Range, SWITCHES, Switch};
+pub use observations::{Direction, Evaluation, Outcome, StdError, TrialId};
+pub use optimizer::config::{Config, ConfigError, Kind, Noise, Preset, Range, SWITCHES, Switch};
 pub use optimizer::report::{Origin, Restart, RestartCause, StepReport, StopReason};
 #[cfg(feature = "serde")]
 pub use optimizer::state::StateError;
-pub use optimizer::{AskError, Optimizer, Prediction, Region, Suggestion, TellError};
+pub use optimizer::{AskError, Optimizer, Prediction, Recommendation, Region, Suggestion, TellError};
 
 /// The code of the README is tested.
 #[cfg(doctest)]

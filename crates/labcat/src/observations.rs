@@ -50,6 +50,9 @@ pub struct Outcome {
     /// Why there is no value, if anybody said.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     reason: Option<String>,
+    /// Standard deviation of the noise in the value, if it is known of this evaluation.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    std: Option<f64>,
 }
 
 /// An outcome as it is written, now and by the first release (`"failed"`).
@@ -62,6 +65,8 @@ enum Told {
         value: Option<f64>,
         #[serde(default)]
         reason: Option<String>,
+        #[serde(default)]
+        std: Option<f64>,
     },
     Word(Word),
 }
@@ -77,8 +82,10 @@ enum Word {
 impl From<Told> for Outcome {
     fn from(told: Told) -> Self {
         match told {
-            Told::Parts { value: Some(value), .. } => Self::from(value),
-            Told::Parts { reason, .. } => Self { value: None, reason },
+            Told::Parts { value: Some(value), std, .. } => {
+                Self { std: std.filter(|s| is_std(*s)), ..Self::from(value) }
+            }
+            Told::Parts { reason, .. } => Self { reason, ..Self::default() },
             Told::Word(Word::Failed) => Self::default(),
         }
     }
@@ -88,7 +95,7 @@ impl From<f64> for Outcome {
     /// A value that is not finite is a failure.
     fn from(value: f64) -> Self {
         if value.is_finite() {
-            Self { value: Some(value), reason: None }
+            Self { value: Some(value), ..Self::default() }
         } else {
             Self::failed(&format!("the value is {value}"))
         }
@@ -98,7 +105,25 @@ impl From<f64> for Outcome {
 impl Outcome {
     /// The evaluation failed, for a reason; an empty one is none.
     pub fn failed(reason: &str) -> Self {
-        Self { value: None, reason: (!reason.is_empty()).then(|| reason.to_owned()) }
+        Self { reason: (!reason.is_empty()).then(|| reason.to_owned()), ..Self::default() }
+    }
+
+    /// The same with the standard deviation of the noise in its value, in units of the objective.
+    ///
+    /// ```
+    /// use labcat::Outcome;
+    ///
+    /// assert_eq!(Outcome::from(2.5).with_std(0.1)?.std(), Some(0.1));
+    /// assert!(Outcome::from(2.5).with_std(-0.1).is_err());
+    /// # Ok::<(), labcat::StdError>(())
+    /// ```
+    pub fn with_std(self, std: f64) -> Result<Self, StdError> {
+        if is_std(std) { Ok(Self { std: Some(std), ..self }) } else { Err(StdError { std }) }
+    }
+
+    /// Standard deviation of the noise in the value, if it was told.
+    pub fn std(&self) -> Option<f64> {
+        self.std
     }
 
     /// The value, unless the evaluation failed.
@@ -115,6 +140,18 @@ impl Outcome {
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
+}
+
+fn is_std(std: f64) -> bool {
+    std.is_finite() && std >= 0.0
+}
+
+/// What was told is not a standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0")]
+pub struct StdError {
+    /// What was told.
+    pub std: f64,
 }
 
 /// One finished evaluation.
@@ -208,6 +245,11 @@ impl Observations {
     /// Place in the box.
     pub(crate) fn unit(&self, position: usize) -> &[f64] {
         &self.unit[position * self.d..(position + 1) * self.d]
+    }
+
+    /// Standard deviation of the noise in a value, if it was told.
+    pub(crate) fn std(&self, position: usize) -> Option<f64> {
+        self.evaluations[position].outcome.std()
     }
 
     /// Value oriented so that smaller is better; `None` for a failure.

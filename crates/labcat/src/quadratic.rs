@@ -16,8 +16,6 @@ pub(crate) enum Terms {
 }
 
 impl Terms {
-    pub(crate) const EACH: [Self; 3] = [Self::Linear, Self::Squares, Self::All];
-
     /// The number of coefficients in `d` dimensions.
     pub(crate) fn count(self, d: usize) -> usize {
         1 + d + self.products(d).count()
@@ -52,7 +50,8 @@ const ACTIVE_SETS: usize = 10;
 impl Quadratic {
     /// Makes room for `n` observations in `d` dimensions.
     pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        let count = Terms::EACH.map(|terms| terms.count(d)).into_iter().filter(|c| *c <= n).max().unwrap_or(0);
+        let each = [Terms::Linear, Terms::Squares, Terms::All];
+        let count = each.map(|terms| terms.count(d)).into_iter().filter(|c| *c <= n).max().unwrap_or(0);
         self.system.reserve(n, count + 1);
         self.coefficients.reserve(count);
         for matrix in [&mut self.hessian, &mut self.factor] {

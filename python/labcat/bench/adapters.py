@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .objective import BudgetSpent, ConstrainedObjective, MixedObjective, NoisyObjective, Objective, Parameter
+from .scoring import budgets
 
 DURATION_SIGMA = 0.5  # of the logarithm of a duration, whose median is 1
 
@@ -52,9 +53,12 @@ def noisy(objective: NoisyObjective, seed: int, options: Mapping[str, Any]) -> N
 
     given: dict[str, Any] = {name: objective.sigma if value == "sigma" else value for name, value in options.items()}
     optimizer = labcat.Optimizer(objective.bounds, rng=seed, **given)
+    scored = set(budgets(objective.dim, objective.budget / objective.dim).astype(int))  # a recommendation costs a fit
 
     def evaluate(trial: Any) -> None:
         optimizer.tell(trial, objective(trial.x))
+        if objective.evaluations not in scored and objective.remaining:
+            return
         found = getattr(optimizer, "recommended", None) or optimizer.best
         if found is not None:
             objective.recommend(found.x)

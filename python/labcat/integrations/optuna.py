@@ -15,6 +15,7 @@ True
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 import warnings
@@ -40,6 +41,7 @@ from labcat import (
     Categorical,
     Integer,
     InvalidError,
+    NoModelError,
     Optimizer,
     Real,
     Space,
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
 
     from labcat._switches import Switches
 
-__all__ = ["LabcatSampler"]
+__all__ = ["LabcatSampler", "recommended_trial"]
 
 _ATTRIBUTE = "labcat"
 """System attribute of a trial: the local run it belongs to, and what was suggested for it."""
@@ -225,6 +227,58 @@ class LabcatSampler(BaseSampler):
         if known == distribution:
             return None  # it became known while the trial ran
         return "it is not part of every trial with the same bounds"
+
+
+def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "auto") -> FrozenTrial:
+    """The trial to use of a study whose values have noise: the one with the best posterior.
+
+    `study.best_trial` is the luckiest draw then. The model is made of all complete trials, whoever
+    suggested them, over the real parameters that they have in common.
+
+    Parameters
+    ----------
+    study
+        A study with one objective.
+    noise
+        The standard deviation of the values, or "auto": found out from trials of the same point,
+        which a `LabcatSampler(noise="auto")` asks for. Without noise it is `study.best_trial`.
+
+    Examples
+    --------
+    >>> import optuna, random
+    >>> from labcat.integrations.optuna import LabcatSampler, recommended_trial
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> draw = random.Random(1)
+    >>> def objective(trial):
+    ...     return trial.suggest_float("x", -5, 5) ** 2 + draw.gauss(0, 1)
+    >>> study = optuna.create_study(sampler=LabcatSampler(seed=1, noise=1.0))
+    >>> study.optimize(objective, n_trials=40)
+    >>> abs(recommended_trial(study, noise=1.0).params["x"]) < 1
+    True
+    """
+    best = study.best_trial  # an error of Optuna for several objectives and for none complete
+    space = IntersectionSearchSpace().calculate(study)
+    reals = {n: d for n, d in space.items() if isinstance(d, FloatDistribution) and _is_real(d)}
+    if not reals:
+        return best
+    grid, told = _Grid(reals), []
+    maximize = study.direction == StudyDirection.MAXIMIZE
+    optimizer = Optimizer(grid.space, direction="maximize" if maximize else "minimize", rng=0, noise=noise)
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        x = grid.point(trial.params)
+        if x is not None and trial.value is not None and np.isfinite(trial.value):
+            optimizer.tell(x=x, value=trial.value)
+            told.append((x, trial))
+    optimizer.cancel(optimizer.ask())  # makes the model
+    if not optimizer._has_noise:
+        return best
+    try:
+        mean, std = optimizer.predict([x for x, _ in told])
+    except NoModelError:
+        return best
+    worst = mean - std if maximize else mean + std  # one standard deviation on the wrong side
+    index = int(np.argmax(worst) if maximize else np.argmin(worst))
+    return copy.deepcopy(told[index][1])
 
 
 def _entropy(seed: int | None) -> int:

@@ -1,6 +1,6 @@
 //! Sample studies: what a report must be able to show, from nothing at all to thousands of evaluations.
 
-use crate::report::{Evaluation, Parameter, ReportData, Restart, TrustRegion};
+use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, TrustRegion};
 
 /// Every sample with the name of its page.
 pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
@@ -16,6 +16,7 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("many", many()),
         ("gaps", gaps()),
         ("tight", tight()),
+        ("noisy", noisy()),
     ]
 }
 
@@ -45,6 +46,19 @@ pub(crate) fn training() -> ReportData {
     };
     let search = Search { parameters, direction: "maximize", count: 300, failing: 0.03, value: &value };
     ReportData { name: "image classifier, validation accuracy".into(), budget: Some(1200), ..search.run(20) }
+}
+
+/// Values with noise, a few of them with one of their own, and a recommendation.
+pub(crate) fn noisy() -> ReportData {
+    let parameters = vec![linear("x", -5.0, 10.0), linear("y", -5.0, 10.0)];
+    let value = |x: &[f64]| (x[0] - 1.0).powi(2) + (x[1] - 2.0).powi(2) + 3.0 * (1e4 * x[0]).sin();
+    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.02, value: &value };
+    let mut data = search.run(5);
+    for evaluation in data.evaluations.iter_mut().step_by(9) {
+        evaluation.std = evaluation.value.map(|_| 6.0);
+    }
+    let recommended = Recommended { x: vec![1.02, 1.97], mean: 0.21, std: 0.4, noise: Some(2.1) };
+    ReportData { name: "with noise".into(), budget: Some(120), recommended: Some(recommended), ..data }
 }
 
 pub(crate) fn empty() -> ReportData {
@@ -232,6 +246,7 @@ impl Search<'_> {
             parameters: self.parameters,
             evaluations,
             best,
+            recommended: None,
             restarts,
             trust_regions,
         }
@@ -246,6 +261,7 @@ impl Search<'_> {
                 id,
                 x,
                 value: Some(value),
+                std: None,
                 status: "ok".into(),
                 message: None,
                 seconds,
@@ -262,7 +278,17 @@ impl Search<'_> {
             "Traceback (most recent call last):\n  File \"simulate.py\", line 41, in <module>\n    main()\nFloatingPointError: the residual is not a number\n"
         };
         let message = Some(if late { "did not end within its timeout of 10m" } else { "exit status 1" }.to_owned());
-        Evaluation { id, x, value: None, status: status.into(), message, seconds, stdout, stderr: stderr.into() }
+        Evaluation {
+            id,
+            x,
+            value: None,
+            std: None,
+            status: status.into(),
+            message,
+            seconds,
+            stdout,
+            stderr: stderr.into(),
+        }
     }
 
     fn region(&self, told: usize, centre: &[f64], widths: &[f64], angle: f64) -> TrustRegion {

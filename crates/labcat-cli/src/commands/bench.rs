@@ -68,8 +68,10 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 /// Records a value.
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
     let value = measured(&args.value)?;
+    let record = Record { attempts: 1, ..Record::told(value, "hand") };
+    let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
-    session.tell(TrialId(args.id), Record { attempts: 1, ..Record::told(value, "hand") })?;
+    session.tell(TrialId(args.id), record)?;
     session.commit()?;
     let mut out = stdout().lock();
     writeln!(out, "evaluation {}: {}", args.id, shown(value))?;
@@ -94,6 +96,16 @@ pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
     let mut out = stdout().lock();
     writeln!(out, "evaluation {}: {} is corrected to {}", args.id, shown(was), shown(value))?;
     progress(&session, &mut out)
+}
+
+/// The record with the standard deviation of its value.
+fn with_std(record: Record, text: &str) -> Result<Record, Failure> {
+    let wrong = || {
+        Failure::usage(format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0"))
+    };
+    let std = text.parse().map_err(|_| wrong())?;
+    let reading = record.reading.clone().map(|reading| reading.with_std(std).map_err(|_| wrong())).transpose()?;
+    Ok(Record { reading, ..record })
 }
 
 /// A number, or `failed`.

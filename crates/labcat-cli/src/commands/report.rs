@@ -11,8 +11,9 @@ use crate::failure::Failure;
 use crate::format::{date, now};
 use crate::journal::{Journal, Trial};
 use crate::paths::Paths;
-use crate::report::{Evaluation, Parameter, ReportData, Restart, Setting, TrustRegion, render};
+use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, Setting, TrustRegion, render};
 use crate::step::Step;
+use crate::value::Reading;
 
 /// Writes the page.
 pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
@@ -62,6 +63,12 @@ pub(crate) fn data(
         parameters: optimizer.domain().parameters().iter().map(parameter).collect(),
         best: evaluations.iter().position(|evaluation| Some(evaluation.id) == best),
         evaluations,
+        recommended: optimizer.recommended().filter(|_| optimizer.has_noise()).map(|found| Recommended {
+            x: found.x,
+            mean: found.mean,
+            std: found.std,
+            noise: optimizer.noise_sigma(),
+        }),
         restarts: optimizer
             .restarts()
             .iter()
@@ -104,6 +111,7 @@ fn evaluation(mut trial: Trial, domain: &Domain) -> Evaluation {
         id: trial.id,
         x: trial.x,
         value: trial.value,
+        std: trial.result.as_ref().and_then(Reading::stored_std),
         status: trial.status,
         seconds: trial.seconds,
         message: trial.message.filter(|_| trial.value.is_none()),

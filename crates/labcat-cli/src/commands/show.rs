@@ -4,7 +4,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::Optimizer;
+use labcat::{Optimizer, Recommendation};
 use serde_json::json;
 
 use super::export::trial_json;
@@ -31,19 +31,54 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         )));
     };
     let mut out = stdout().lock();
+    let recommended = Recommended::of(&optimizer);
     if args.json {
         let line = json!({
+            "recommended": recommended.as_ref().map(|found| found.as_json(&identity)),
             "id": best.id.0, "value": value, "x": identity.by_name(&best.x),
             "evaluations": optimizer.n_evaluations(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
         });
         writeln!(out, "{line}")?;
         return Ok(());
     }
-    writeln!(out, "value {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
-    for (name, value) in identity.named(&best.x) {
+    let x = match &recommended {
+        Some(found) => {
+            writeln!(out, "recommended {}", found.in_words())?;
+            &found.0.x
+        }
+        None => {
+            writeln!(out, "value {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
+            &best.x
+        }
+    };
+    for (name, value) in identity.named(x) {
         writeln!(out, "{name} = {value}")?;
     }
+    if recommended.is_some() {
+        writeln!(out, "best draw {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
+    }
     Ok(())
+}
+
+/// What is recommended of a study whose values have noise: its best draw is mostly a lucky one.
+struct Recommended(Recommendation, Option<f64>);
+
+impl Recommended {
+    fn of(optimizer: &Optimizer) -> Option<Recommended> {
+        let found = optimizer.recommended().filter(|_| optimizer.has_noise())?;
+        Some(Recommended(found, optimizer.noise_sigma()))
+    }
+
+    fn in_words(&self) -> String {
+        let Recommendation { mean, std, .. } = self.0;
+        let noise = self.1.map_or_else(|| "as told".to_owned(), |sigma| format!("{sigma:.3}"));
+        format!("{mean:.6} ± {std:.3} (mean and standard deviation; noise of a value {noise})")
+    }
+
+    fn as_json(&self, identity: &Identity) -> serde_json::Value {
+        let Recommendation { mean, std, x, .. } = &self.0;
+        json!({ "x": identity.by_name(x), "mean": mean, "std": std, "noise": self.1 })
+    }
 }
 
 /// Shows how far the study is, or everything about one evaluation.
@@ -146,6 +181,7 @@ impl Status<'_> {
             "restarts": optimizer.restarts(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
             "value": optimizer.best().and_then(|best| best.outcome.value()),
             "x": optimizer.best().map(|best| self.identity.by_name(&best.x)),
+            "recommended": Recommended::of(optimizer).map(|found| found.as_json(self.identity)),
             "in_use_by": self.holder,
             "pending": self.pending.iter().map(pending).collect::<Vec<_>>(),
             "failed": self.failed().iter().map(failed).collect::<Vec<_>>(),
@@ -173,14 +209,14 @@ impl Status<'_> {
             }
             None => {}
         }
+        let recommended = Recommended::of(optimizer);
+        if let Some(found) = &recommended {
+            writeln!(out, "recommended  {} at {}", found.in_words(), self.identity.in_brief(&found.0.x, 6))?;
+        }
         if let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
-            writeln!(
-                out,
-                "best         {} at {} (evaluation {})",
-                number(value),
-                self.identity.in_brief(&best.x, 6),
-                best.id
-            )?;
+            let best_or_luckiest = if recommended.is_some() { "best draw    " } else { "best         " };
+            write!(out, "{best_or_luckiest}")?;
+            writeln!(out, "{} at {} (evaluation {})", number(value), self.identity.in_brief(&best.x, 6), best.id)?;
         }
         if let Some(newest) = optimizer.restarts().last() {
             let restarts = count(optimizer.restarts().len(), "restart");

@@ -7,6 +7,7 @@ use super::Journal;
 use super::record::{Correction, Execution, InHand, Trial, outcome};
 use crate::failure::Failure;
 use crate::study::Identity;
+use crate::value::Reading;
 
 const TRIAL: &str = "SELECT trial.id, x, status, value, result, seconds, source, message, attempts, command, directory,
     host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
@@ -46,13 +47,15 @@ impl Journal {
     /// The evaluations as the optimizer knows them.
     fn evaluations(&self) -> Result<Vec<Evaluation>, Failure> {
         let read = || -> rusqlite::Result<Vec<Evaluation>> {
-            let mut statement =
-                self.db.prepare("SELECT id, x, value, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
+            let mut statement = self
+                .db
+                .prepare("SELECT id, x, value, result, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
             let evaluation = |row: &Row<'_>| {
+                let std = json(row, "result")?.as_ref().and_then(Reading::stored_std);
                 Ok(Evaluation {
                     id: TrialId(row.get::<_, i64>("id")? as u64),
                     x: point(row)?,
-                    outcome: outcome(row.get("value")?, row.get::<_, Option<String>>("message")?.as_deref()),
+                    outcome: outcome(row.get("value")?, std, row.get::<_, Option<String>>("message")?.as_deref()),
                     run: row.get::<_, i64>("run")? as usize,
                 })
             };

@@ -55,7 +55,7 @@ impl Record {
 
     /// What the optimizer is told.
     pub(crate) fn outcome(&self) -> Outcome {
-        outcome(self.value(), self.message.as_deref())
+        outcome(self.value(), self.reading.as_ref().and_then(|reading| reading.std), self.message.as_deref())
     }
 
     /// What a person or a file says of an evaluation.
@@ -65,9 +65,11 @@ impl Record {
     }
 }
 
-/// What the optimizer is told of a value, or of why there is none.
-pub(crate) fn outcome(value: Option<f64>, message: Option<&str>) -> Outcome {
-    value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from)
+/// What the optimizer is told of a value and its noise, or of why there is none.
+pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, message: Option<&str>) -> Outcome {
+    let Some(value) = value else { return Outcome::failed(message.unwrap_or_default()) };
+    let outcome = Outcome::from(value);
+    std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome)
 }
 
 /// How a command was run. Times are seconds since 1970.

@@ -36,12 +36,27 @@ pub(crate) struct ReportData {
     pub(crate) evaluations: Vec<Evaluation>,
     /// Where in `evaluations` the best one is; `None` while none succeeded.
     pub(crate) best: Option<usize>,
+    /// What is recommended, if the values have noise.
+    pub(crate) recommended: Option<Recommended>,
     /// The restarts, in order.
     pub(crate) restarts: Vec<Restart>,
     /// The trust region after each model-based step, in order; empty if it was not recorded.
     pub(crate) trust_regions: Vec<TrustRegion>,
     /// How much each parameter matters to the value, one per parameter, summing to one; empty while unknown.
     pub(crate) relevance: Vec<f64>,
+}
+
+/// The point to use of a study whose values have noise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Recommended {
+    /// The point, in the users' units.
+    pub(crate) x: Vec<f64>,
+    /// The value expected there.
+    pub(crate) mean: f64,
+    /// Standard deviation of that.
+    pub(crate) std: f64,
+    /// Standard deviation of one value; `None` if each was told with its own.
+    pub(crate) noise: Option<f64>,
 }
 
 /// One parameter and its range.
@@ -71,6 +86,8 @@ pub(crate) struct Evaluation {
     pub(crate) x: Vec<f64>,
     /// The value; `None` if the evaluation failed.
     pub(crate) value: Option<f64>,
+    /// Standard deviation of the noise in it, if it was told.
+    pub(crate) std: Option<f64>,
     /// `ok`, or a word for what went wrong (`failed`, `timeout`, …).
     pub(crate) status: String,
     /// Why it failed, if it did and somebody knows.

@@ -2,7 +2,7 @@
 
 mod data;
 
-pub(crate) use data::{Evaluation, Parameter, ReportData, Restart, TrustRegion};
+pub(crate) use data::{Evaluation, Parameter, Recommended, ReportData, Restart, TrustRegion};
 
 const TEMPLATE: &str = include_str!("page/template.html");
 pub(crate) const STYLE: &str = include_str!("page/page.css");
@@ -68,11 +68,15 @@ fn summary(data: &ReportData) -> String {
     let Some((best, value)) = best.and_then(|best| Some((best, best.value?))) else {
         return format!("{count}, no value yet.");
     };
-    let applying = data.parameters.iter().zip(&best.x).filter(|(_, x)| !x.is_nan());
-    let text =
-        |parameter: &Parameter, x: f64| parameter.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());
-    let point: Vec<String> = applying.map(|(p, x)| format!("{} = {}", p.name, text(p, *x))).collect();
-    format!("{count}; best value {value} at {}.", point.join(", "))
+    let at = |x: &[f64]| {
+        let applying = data.parameters.iter().zip(x).filter(|(_, x)| !x.is_nan());
+        let text = |p: &Parameter, x: f64| p.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());
+        applying.map(|(p, x)| format!("{} = {}", p.name, text(p, *x))).collect::<Vec<_>>().join(", ")
+    };
+    match &data.recommended {
+        Some(found) => format!("{count}; recommended {} ± {} at {}.", found.mean, found.std, at(&found.x)),
+        None => format!("{count}; best value {value} at {}.", at(&best.x)),
+    }
 }
 
 /// JSON that can stand inside a `script` element: no `<` can end the element or begin a comment in it.

@@ -14,6 +14,8 @@ const FIELDS_KEPT: usize = 4 * 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
     pub(crate) value: f64,
+    /// Standard deviation of the noise in it, if the command told.
+    pub(crate) std: Option<f64>,
     /// The whole object, `value` included.
     fields: Map<String, Value>,
 }
@@ -27,7 +29,21 @@ impl Reading {
     fn with(value: f64, mut fields: Map<String, Value>) -> Reading {
         let value = value + 0.0;
         fields.insert("value".to_owned(), value.into());
-        Reading { value, fields }
+        Reading { value, std: None, fields }
+    }
+
+    /// The same with the standard deviation of its noise. The error completes "the line …".
+    pub(crate) fn with_std(mut self, std: f64) -> Result<Reading, String> {
+        if !(std.is_finite() && std >= 0.0) {
+            return Err(format!("has a \"std\" of {std}, which is not a finite number of at least 0"));
+        }
+        self.fields.insert("std".to_owned(), std.into());
+        Ok(Reading { std: Some(std), ..self })
+    }
+
+    /// The standard deviation in what was stored.
+    pub(crate) fn stored_std(stored: &Value) -> Option<f64> {
+        stored.get("std")?.as_f64().filter(|std| *std >= 0.0)
     }
 
     /// Reads a finite number, or an object with one: `1.25`, `1.5D+02`, `{"value": 1.25, "note": "anything"}`.
@@ -40,7 +56,12 @@ impl Reading {
             Ok(Value::Object(fields)) => {
                 let value = fields.get("value").ok_or("has no \"value\"")?;
                 let value = value.as_f64().ok_or("has a \"value\" that is not a number")?;
-                Ok(Reading::with(finite(value)?, fields))
+                let std = fields.get("std").cloned();
+                let reading = Reading::with(finite(value)?, fields);
+                match std {
+                    None => Ok(reading),
+                    Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?),
+                }
             }
             _ => Err("is neither a number nor {\"value\": …}".to_owned()),
         }
@@ -51,7 +72,10 @@ impl Reading {
         let whole = serde_json::json!(self.fields).to_string();
         match whole.len() <= FIELDS_KEPT {
             true => whole,
-            false => serde_json::json!({ "value": self.value }).to_string(),
+            false => match self.std {
+                Some(std) => serde_json::json!({ "value": self.value, "std": std }).to_string(),
+                None => serde_json::json!({ "value": self.value }).to_string(),
+            },
         }
     }
 }
@@ -98,6 +122,22 @@ mod tests {
             ["", "1,5", "value 3", "nan", "inf", "1e999", "{}", r#"{"value": "3"}"#, r#"{"value": null}"#, "[1]"]
         {
             assert!(Reading::parse(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_noise_of_a_value_stands_beside_it() {
+        let reading = Reading::parse(r#"{"value": 4, "std": 0.5}"#).unwrap();
+        assert_eq!((reading.value, reading.std), (4.0, Some(0.5)));
+        assert_eq!(Reading::stored_std(&serde_json::from_str(&reading.stored()).unwrap()), Some(0.5));
+        let long = format!(r#"{{"value": 1, "std": 2, "all": "{}"}}"#, "x".repeat(FIELDS_KEPT));
+        assert_eq!(Reading::parse(&long).unwrap().stored(), r#"{"std":2.0,"value":1.0}"#);
+        for (line, part) in [
+            (r#"{"value": 4, "std": -1}"#, "of -1, which is not a finite number of at least 0"),
+            (r#"{"value": 4, "std": "x"}"#, "not a number"),
+            (r#"{"value": 4, "std": null}"#, "not a number"),
+        ] {
+            assert!(Reading::parse(line).unwrap_err().contains(part), "{line}");
         }
     }
 

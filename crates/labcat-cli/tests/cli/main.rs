@@ -8,6 +8,7 @@ mod faults;
 mod journals;
 mod kill;
 mod mixed;
+mod noise;
 mod output;
 mod overhead;
 mod simulators;

@@ -135,6 +135,32 @@ impl Maximiser {
         Candidate { index: c, u: self.place.col(c), score: self.score[c], mean: self.mean[c] }
     }
 
+    /// Refines one point alone: its place in the box, mean and standard deviation.
+    pub(crate) fn climb(
+        &mut self,
+        gp: &Gp,
+        frame: &Frame,
+        x: &[f64],
+        mixed: Option<Lattice<'_>>,
+        acquisition: AcquisitionKind,
+        search: &Search,
+    ) -> (&[f64], f64, f64) {
+        let d = frame.dim();
+        self.local.reshape(1, d);
+        self.place.reshape(d, 1);
+        for (j, x_j) in x.iter().enumerate() {
+            self.local[(0, j)] = *x_j;
+            self.place[(j, 0)] = frame.to_box(x, j).clamp(-1.0, 1.0);
+        }
+        gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
+        self.score.clear();
+        self.score.push(acquisition.value(self.mean[0], search.optimism * self.std[0], 0.0));
+        if self.score[0] > f64::NEG_INFINITY {
+            self.refine(0, mixed, gp, frame, 0.0, acquisition, search);
+        }
+        (self.place.col(0), self.mean[0], self.std[0])
+    }
+
     /// The best candidate left: its place in the box, score and predicted mean.
     pub(crate) fn best(&self) -> Option<Candidate<'_>> {
         let mut best: Option<usize> = None;

@@ -18,6 +18,8 @@ pub(crate) struct Prior {
     pub(crate) signal: f64,
     /// σ_n², the nugget on the diagonal.
     pub(crate) nugget: f64,
+    /// Variance of the noise in the next observation, 0 for none.
+    pub(crate) noise: f64,
 }
 
 impl Prior {
@@ -28,7 +30,7 @@ impl Prior {
         let mean = y.iter().sum::<f64>() / n;
         let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n;
         let signal = if variance > 0.0 { variance } else { 1.0 };
-        Self { kernel, mean, signal: signal_factor * signal_factor * signal, nugget: noise * noise }
+        Self { kernel, mean, signal: signal_factor * signal_factor * signal, nugget: noise * noise, noise: 0.0 }
     }
 }
 
@@ -42,6 +44,8 @@ pub(crate) struct Buffers {
     /// Xᵀ: the coordinates of one input side by side, and zeros up to a whole number of [`TOGETHER`].
     x_transposed: Matrix,
     residual: Vec<f64>,
+    /// Variance of the noise in each output; empty for none.
+    noise: Vec<f64>,
     correlations: Matrix,
     factor: Matrix,
     alpha: Vec<f64>,
@@ -63,7 +67,14 @@ impl Buffers {
     /// The inputs to fit next, n × d: to be filled in local coordinates divided by their length-scales.
     pub(crate) fn inputs(&mut self, n: usize, d: usize) -> &mut Matrix {
         self.x.reshape(n, d);
+        self.noise.clear();
         &mut self.x
+    }
+
+    /// Gives the outputs to fit next noise of these variances, one for each row of the inputs or none.
+    pub(crate) fn set_noise(&mut self, noise: &[f64]) {
+        self.noise.clear();
+        self.noise.extend_from_slice(noise);
     }
 }
 
@@ -87,6 +98,9 @@ impl Gp {
         b.residual.extend(y.iter().map(|y| y - prior.mean));
         b.x_transposed.transpose_from(&b.x, TOGETHER);
         kernel_matrix(&prior, &b.x, &mut b.correlations, &mut b.factor);
+        for (i, noise) in b.noise.iter().enumerate() {
+            b.factor[(i, i)] += noise;
+        }
         if let Err(pivot) = linalg::cholesky(&mut b.factor) {
             return Err((pivot, b));
         }
@@ -145,6 +159,29 @@ impl Gp {
         &self.b.x
     }
 
+    /// Variances of the noise in the observations; empty for none.
+    pub(crate) fn noise(&self) -> &[f64] {
+        &self.b.noise
+    }
+
+    /// The posterior means at the observations: y_i − σ_i² α_i.
+    pub(crate) fn smoothed(&self) -> impl Iterator<Item = f64> {
+        let outputs = self.b.residual.iter().zip(&self.b.alpha).zip(&self.b.noise);
+        outputs.map(|((residual, alpha), noise)| self.prior.mean + residual - noise * alpha)
+    }
+
+    /// First derivative of log p(Y′ | X′, θ) in the logarithm of a factor on all noise variances, and the average information that stands
+    /// for minus its second: ½ Σ n_i (α_i² − (K⁻¹)_ii) and ½ αᵀ N K⁻¹ N α. Only while there are no fantasies.
+    pub(crate) fn noise_slopes(&self, scratch: &mut Matrix, inverse: &mut Matrix) -> (f64, f64) {
+        let b = &self.b;
+        linalg::inverse_from_cholesky(&b.factor, scratch, inverse);
+        let terms = b.noise.iter().zip(&b.alpha).enumerate();
+        let slope = 0.5 * terms.map(|(i, (n, a))| n * (a * a - inverse[(i, i)])).sum::<f64>();
+        let mut image: Vec<f64> = b.noise.iter().zip(&b.alpha).map(|(n, a)| n * a).collect();
+        linalg::solve_lower(&b.factor, &mut image);
+        (slope, 0.5 * linalg::dot(&image, &image))
+    }
+
     /// α = K⁻¹ (y − m).
     fn solve_alpha(&mut self) {
         let b = &mut self.b;
@@ -170,6 +207,9 @@ impl Gp {
         for &p in positions.iter().rev() {
             linalg::remove_from_cholesky(&mut b.factor, p, &mut b.scratch);
             b.residual.remove(p);
+            if !b.noise.is_empty() {
+                b.noise.remove(p);
+            }
         }
         let (n, d) = (b.x.rows(), b.x.cols());
         let mut kept = 0;
@@ -197,7 +237,7 @@ impl Gp {
         b.scratch.resize(total, 0.0);
         kernel_column(&self.prior, &b.x, x, &mut b.scratch);
         linalg::solve_lower(&b.factor, &mut b.scratch);
-        let rest = self.prior.signal + self.prior.nugget - linalg::dot(&b.scratch, &b.scratch);
+        let rest = self.prior.signal + self.prior.nugget + self.prior.noise - linalg::dot(&b.scratch, &b.scratch);
         let pivot = rest.max(self.prior.nugget.max(1e-14 * self.prior.signal)).sqrt();
         b.factor.append_row(&b.scratch, pivot);
         b.x.append_coordinates(x);

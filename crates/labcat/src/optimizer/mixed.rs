@@ -177,7 +177,8 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
         if domain.axes().contains(&Axis::Whole) {
             frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
         }
-        let now = Progress { members, frame, beta: run.now.beta, told: 0, spread: 0.0 };
+        let (beta, noise) = (run.now.beta, run.now.noise.clone());
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, noise };
         let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
         let alone = LocalRun { number, design, failed, revised: false, promise: None, slice: None, now, before };
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })

@@ -3,6 +3,7 @@
 pub(crate) mod config;
 mod mixed;
 mod model;
+mod noise;
 mod propose;
 pub(crate) mod report;
 mod run;
@@ -12,7 +13,7 @@ mod shortcut;
 pub(crate) mod state;
 mod view;
 
-pub use view::{Prediction, Region};
+pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
 use crate::domain::{Domain, PointError};
@@ -21,6 +22,7 @@ use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Settings};
 use model::{Model, Workspace};
+use noise::Found;
 use propose::Choice;
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
@@ -113,6 +115,8 @@ pub struct Optimizer {
     run: LocalRun,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
+    /// What the runs that are over would recommend under noise: the best of it.
+    found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
@@ -147,6 +151,7 @@ impl Optimizer {
             next_id: 0,
             run,
             best_run: None,
+            found: None,
             restarts: Vec::new(),
             converged: false,
             cancelled: Vec::new(),
@@ -248,7 +253,9 @@ impl Optimizer {
     fn restart(&mut self, cause: RestartCause) {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
-        let next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
+        let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
+        next.now.noise = self.run.now.noise.carried();
+        self.keep_found();
         let mut over = std::mem::replace(&mut self.run, next);
         over.slice = None;
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
@@ -389,10 +396,7 @@ impl Optimizer {
 
     /// Why there are no more suggestions; `None` while there are.
     pub fn stop_reason(&self) -> Option<StopReason> {
-        let best = self.observations.best().and_then(|p| self.observations.value(p));
-        if let (Some(best), Some(target)) = (best, self.settings.target)
-            && best <= target
-        {
+        if self.settings.target.is_some_and(|target| self.has_met(target)) {
             return Some(StopReason::Target);
         }
         if self.observations.len() >= self.settings.budget {

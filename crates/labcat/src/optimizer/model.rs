@@ -2,6 +2,7 @@
 
 use super::config::Settings;
 use super::mixed;
+use super::noise;
 use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
@@ -11,6 +12,7 @@ use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
+use crate::linalg::Matrix;
 use crate::quadratic::Quadratic;
 use crate::trust_region::TrustRegion;
 
@@ -21,6 +23,8 @@ pub(super) struct Model {
     pub(super) outputs: Outputs,
     /// Observations forgotten in this step.
     pub(super) discarded: usize,
+    /// The observation to be evaluated again, to find out whether values are exact.
+    pub(super) again: Option<usize>,
     /// Where a fit simpler than the model has its minimum, if it is to be followed there.
     pub(super) shortcut: Option<Shortcut>,
     /// How many of the fantasies in the model are failed points; the others are pending.
@@ -44,16 +48,24 @@ pub(super) struct Fit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     /// y′ of the members, and the same without the warp.
-    y: Vec<f64>,
+    pub(super) y: Vec<f64>,
     pub(super) linear: Vec<f64>,
+    /// Under noise: its variance in each y′, and the members' posterior means between 0 and 1.
+    pub(super) noise: Vec<f64>,
+    pub(super) smooth: Vec<f64>,
+    pub(super) matrix: Matrix,
+    pub(super) inverse: Matrix,
     axes: PrincipalAxes,
     length_scales: LengthScales,
     ell: Vec<f64>,
     /// Buffers of the next model, and of the trials of its line search.
-    spare: Buffers,
-    trial: Buffers,
+    pub(super) spare: Buffers,
+    pub(super) trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) quadratic: Quadratic,
+    /// The members along the box's own axes.
+    pub(super) upright: Frame,
+    pub(super) upright_inputs: Matrix,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,
 }
@@ -74,6 +86,8 @@ impl Workspace {
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
+        work.upright = Frame::of_box(d);
+        work.upright_inputs.reserve(n, d);
         work
     }
 
@@ -99,8 +113,9 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
     }
     let (first, news) = (!run.started(), run.fresh());
     run.mark();
+    noise::look_for_repeats(problem, run);
     run.know();
-    let many = run.now.members.len() > settings.region.keep + settings.initial_points;
+    let many = run.now.members.len() > noise::keep(problem, run) + settings.initial_points;
     if many {
         keep_nearest(problem, run, first, work);
     }
@@ -108,10 +123,11 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
 }
 
 /// y′ of the members, in the workspace, and how they came about. (eq:output_min_max)
-pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Outputs {
+pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace, warp: bool) -> Outputs {
+    work.noise.clear();
     work.y.clear();
     work.y.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
-    normalise(&mut work.y, problem.settings.switches.warp, &mut work.scratch)
+    normalise(&mut work.y, warp && problem.settings.switches.warp, &mut work.scratch)
 }
 
 /// The best of the members, or why the run is over.
@@ -135,8 +151,8 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
 /// Why a run whose members have these outputs has no more to give, if so.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
-    if !problem.ends || (problem.domain.is_mixed() && !problem.sliced) {
-        return None;
+    if !problem.ends || noise::is_on(problem, run) || (problem.domain.is_mixed() && !problem.sliced) {
+        return None; // under noise the next step says
     }
     if switches.tolerance.is_some_and(|t| range <= t) {
         return Some(RestartCause::Tolerance);
@@ -188,7 +204,7 @@ pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best:
         let improved = best >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
         most = least.max(switches.beta_most);
-        least *= switches.beta_least;
+        least *= problem.settings.beta_least / base;
     }
     run.now.beta = run.now.beta.clamp(least, most);
 }
@@ -212,7 +228,8 @@ pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Worksp
 
 fn find_axes(problem: Problem<'_>, frame: &Frame, run: &LocalRun, work: &mut Workspace) {
     let members = &run.now.members;
-    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.y.iter().copied());
+    let weights = if work.noise.is_empty() { &work.y } else { &work.smooth };
+    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(weights.iter().copied());
     work.axes.find(frame, points, members.len(), |i| problem.moves(i));
 }
 
@@ -223,22 +240,27 @@ pub(super) fn fit_and_rescale(
     work: &mut Workspace,
 ) -> Result<Fit, RestartCause> {
     let switches = &problem.settings.switches;
-    let mut buffers = std::mem::take(&mut work.spare);
-    run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
-    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget);
-    let gp = match Gp::fit_with_jitter(prior, &work.y, buffers) {
-        Ok(gp) => gp, // line 8
-        Err((_, buffers)) => {
-            work.spare = buffers;
-            return Err(RestartCause::Factorisation);
-        }
-    };
+    let gp = fit(problem, run, work)?; // line 8
     let how = problem.settings.ascent;
     let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, how, &mut work.trial); // line 9
     let mut ell = std::mem::take(&mut work.ell);
     ell.clone_from(&work.length_scales.ell);
     run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&ell); // line 10 (eq:input_resc)
     Ok(Fit { gp, ell, step })
+}
+
+/// The model of the members in the frame as it is.
+pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp, RestartCause> {
+    let switches = &problem.settings.switches;
+    let mut buffers = std::mem::take(&mut work.spare);
+    run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
+    buffers.set_noise(&work.noise);
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget);
+    let prior = noise::prior(problem, prior, &work.noise);
+    Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
+        work.spare = buffers;
+        RestartCause::Factorisation
+    })
 }
 
 /// Forgets observations outside the trust region, and gives their number. (eq:input_discard)
@@ -249,7 +271,7 @@ pub(super) fn discard(
     best: usize,
     work: &mut Workspace,
 ) -> usize {
-    let region = TrustRegion { beta: run.now.beta, ..problem.settings.region };
+    let region = TrustRegion { beta: run.now.beta, keep: noise::keep(problem, run) };
     mixed::reach(problem, run, run.now.beta, &mut work.scratch);
     region.discard(gp.inputs(), best, &work.scratch, &mut work.dropped);
     gp.remove(&work.dropped);
@@ -319,6 +341,7 @@ impl Model {
 /// far, makes one: the principal axes, each scaled so that the points spread over the trust region as they do in a steady run.
 fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mut Workspace) {
     let (observations, region) = (problem.observations, problem.settings.region);
+    let keep = noise::keep(problem, run);
     let value = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
     let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
     let Some(best) = run.now.members.iter().copied().min_by(by_value) else { return };
@@ -330,11 +353,11 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
         by_distance.push((x.iter().map(|x| x * x).sum(), p));
     }
     by_distance.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    by_distance.truncate(region.keep);
+    by_distance.truncate(keep);
     run.now.members.clear();
     run.now.members.extend(by_distance.iter().map(|(_, p)| *p));
     run.now.members.sort_unstable();
-    let outputs = normalise_outputs(problem, run, work);
+    let outputs = normalise_outputs(problem, run, work, true);
     if first && best_member(problem, run, &outputs).is_ok() {
         let frame = std::mem::take(&mut run.now.frame);
         find_axes(problem, &frame, run, work);

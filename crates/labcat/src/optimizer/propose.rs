@@ -1,9 +1,10 @@
 //! The algorithm itself: [`Optimizer::propose`] and [`update_model`] are Algorithm 2 of the paper, one call per line.
 
 use super::model::{self, Model, Workspace};
+use super::noise::Found;
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
-use super::{Optimizer, Pending, config::Settings, mixed, seen::Seen, shortcut};
+use super::{Optimizer, Pending, config::Settings, mixed, noise, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
 use crate::observations::{Observations, TrialId};
@@ -17,6 +18,8 @@ pub(super) struct Problem<'a> {
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
+    /// What the runs that are over would recommend under noise.
+    pub(super) found: Option<&'a Found>,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
     /// Whether only the reals are searched, with everything else as in the best point.
@@ -47,8 +50,9 @@ impl Choice {
 impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
-        let Self { domain, settings, observations, pending, seen, run, model, work, rng, next_id, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen, ends: true, sliced: false };
+        let Self { domain, settings, observations, pending, seen, found, run, model, work, rng, next_id, .. } = self;
+        let found = found.as_ref();
+        let problem = Problem { domain, settings, observations, pending, seen, found, ends: true, sliced: false };
         if domain.is_mixed() {
             return mixed::propose(problem, run, model, work, rng, TrialId(*next_id));
         }
@@ -95,6 +99,12 @@ pub(super) fn prepare<'a>(
     if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next)) {
         return Ok(Prepared::Choice(choice));
     }
+    if let Some(position) = current.again {
+        let x = problem.observations.all()[position].x.clone();
+        if problem.pending.iter().all(|p| p.x != x) {
+            return Ok(Prepared::Choice(Choice::given(x, Origin::Repeat)));
+        }
+    }
     current.imagine_pending(problem, run);
     Ok(Prepared::Model(current))
 }
@@ -107,7 +117,10 @@ pub(super) fn update_model(
     work: &mut Workspace,
 ) -> Result<Model, RestartCause> {
     let (news, passes) = model::begin_step(problem, run, work);
-    let outputs = model::normalise_outputs(problem, run, work); // line 6: T_minmax
+    if noise::is_on(problem, run) {
+        return noise::update_model(problem, run, work, (news, passes));
+    }
+    let outputs = model::normalise_outputs(problem, run, work, true); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
     let best = model::best_member(problem, run, &outputs)?; // line 5: converged?
     model::adapt_trust_region(problem, run, best, news);
@@ -119,9 +132,10 @@ pub(super) fn update_model(
         fit = Some(model::fit_and_rescale(problem, run, work)?); // lines 8–10: GP, ℓ*, T_resc
     }
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
+    let again = noise::doubtful(problem, run, (&fit.gp, &outputs), best, work);
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
-    Ok(Model { fit, outputs, discarded, shortcut, avoided: 0, incumbent: 0.0, sliced: problem.sliced })
+    Ok(Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent: 0.0, sliced: problem.sliced })
 }
 
 /// The most promising candidate that was never suggested before.
@@ -132,15 +146,18 @@ fn maximise_acquisition(
     work: &mut Workspace,
     rng: &mut Rng,
 ) -> Result<Choice, RestartCause> {
-    let Problem { domain, settings, seen, .. } = problem;
+    let Problem { domain, settings, pending, seen, .. } = problem;
     let search = search_of(problem, run)?;
+    // Under noise a point may be evaluated again, but not while it is.
+    let again = model.fit.gp.prior().noise > 0.0;
+    let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
     let acquisition = settings.switches.acquisition;
     let maximiser = &mut work.maximiser;
     maximiser.run(&model.fit.gp, &run.now.frame, model.incumbent, acquisition, &search, rng);
     let mut x = vec![0.0; domain.dim()];
     while let Some(candidate) = maximiser.best() {
         domain.to_user(candidate.u, &mut x);
-        if !seen.contains(&x) && !model.is_imagined(run, candidate.u) {
+        if is_new(&x) && !model.is_imagined(run, candidate.u) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(candidate.mean));
             let (acquisition, clipped) = (candidate.score, maximiser.clipped);
             return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped });

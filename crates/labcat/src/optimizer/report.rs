@@ -31,6 +31,9 @@ pub enum RestartCause {
     /// Another run found values far below anything this one still could.
     #[strum(to_string = "far from the best of all runs, with little left to gain")]
     Hopeless,
+    /// What is left to be gained drowns in the noise.
+    #[strum(to_string = "nothing more to be learned under the noise")]
+    Noise,
 }
 
 /// A restart: when and why.
@@ -70,6 +73,8 @@ pub enum Origin {
     Model,
     /// A linear or quadratic fit that forecast better than the model.
     Quadratic,
+    /// A point evaluated before, to find out about the noise.
+    Repeat,
 }
 
 /// What one `ask` did.

@@ -1,6 +1,7 @@
 //! One local run: its design, its cache of observations, its frame. The serialisable part of the algorithm's state.
 
 use super::config::Settings;
+use super::noise::Known;
 use super::shortcut::Promise;
 use crate::design;
 use crate::domain::Domain;
@@ -61,6 +62,9 @@ pub(super) struct Progress {
     pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     pub(super) spread: f64,
+    /// What is known of the noise.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) noise: Known,
 }
 
 impl Progress {
@@ -69,6 +73,7 @@ impl Progress {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
         (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
+        self.noise.clone_from(&other.noise);
     }
 }
 
@@ -98,8 +103,8 @@ impl LocalRun {
         design.reverse();
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
-        let (frame, beta) = (Frame::of_box(domain.dim()), settings.region.beta);
-        let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0 };
+        let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
+        let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0, noise };
         Self { number, design, failed: Vec::new(), revised: false, promise: None, slice: None, now, before: None }
     }
 

@@ -86,8 +86,12 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
+    upright(frame.centre(), &points, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
+    let (turned, upright) = ((frame, x), (&work.upright, &work.upright_inputs));
     let fit = &mut work.quadratic;
-    for terms in Terms::EACH {
+    for (terms, (frame, x)) in
+        [(Terms::Linear, turned), (Terms::Squares, turned), (Terms::Squares, upright), (Terms::All, turned)]
+    {
         if fit.fit(terms, x, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
@@ -100,6 +104,29 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
         }
     }
     None
+}
+
+/// The members in a frame along the box's own axes, each scaled by how far they spread: there squares alone see a separable function.
+fn upright<'a, I: Iterator<Item = &'a [f64]>>(
+    centre: &[f64],
+    points: &impl Fn() -> I,
+    frame: &mut Frame,
+    inputs: &mut Matrix,
+    scratch: &mut Vec<f64>,
+) {
+    if frame.dim() != centre.len() {
+        *frame = Frame::of_box(centre.len());
+    }
+    let spread = |j: usize| points().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
+    *frame = std::mem::take(frame).centred(centre).with_scale((0..centre.len()).map(spread));
+    inputs.reshape(points().count(), centre.len());
+    scratch.resize(centre.len(), 0.0);
+    for (row, u) in points().enumerate() {
+        frame.to_local(u, scratch);
+        for (j, x) in scratch.iter().enumerate() {
+            inputs[(row, j)] = *x;
+        }
+    }
 }
 
 /// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.

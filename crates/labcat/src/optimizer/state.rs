@@ -2,6 +2,7 @@
 
 use super::config::{Config, Preset};
 use super::model::Workspace;
+use super::noise::Found;
 use super::report::Restart;
 use super::run::LocalRun;
 use super::seen::Seen;
@@ -95,6 +96,7 @@ struct Saved<'a> {
     next_id: u64,
     run: &'a LocalRun,
     best_run: &'a Option<LocalRun>,
+    found: &'a Option<Found>,
     restarts: &'a [Restart],
     converged: bool,
 }
@@ -118,6 +120,8 @@ struct Loaded {
     run: LocalRun,
     #[serde(deserialize_with = "serde::Deserialize::deserialize")] // null, not missing
     best_run: Option<LocalRun>,
+    #[serde(default)]
+    found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
 }
@@ -148,6 +152,7 @@ impl Optimizer {
             next_id: self.next_id,
             run: &self.run,
             best_run: &self.best_run,
+            found: &self.found,
             restarts: &self.restarts,
             converged: self.converged,
         };
@@ -208,6 +213,9 @@ impl Loaded {
         if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
             return Err(wrong(&"the number of local runs does not follow from the restarts"));
         }
+        if self.found.as_ref().is_some_and(|found| !found.is_valid(d)) {
+            return Err(wrong(&"what is recommended is not a point of this domain"));
+        }
         for run in [Some(&self.run), self.best_run.as_ref()].into_iter().flatten() {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         }
@@ -224,6 +232,7 @@ impl Loaded {
             next_id: self.next_id,
             run: self.run,
             best_run: self.best_run,
+            found: self.found,
             restarts: self.restarts,
             converged: self.converged,
             model: None,
@@ -258,6 +267,9 @@ impl LocalRun {
         for progress in [Some(&self.now), then].into_iter().flatten() {
             if !(progress.beta.is_finite() && progress.beta > 0.0) {
                 return Err("a trust region has no width");
+            }
+            if !progress.noise.is_valid(d) {
+                return Err("what is known of the noise is not a number");
             }
             if !progress.frame.is_valid(d) {
                 return Err("a frame is not a frame of this domain");

@@ -1,7 +1,9 @@
 //! What the local model knows, in user units.
 
 use super::Optimizer;
+use super::config::Noise;
 use super::model::{Model, Workspace};
+use super::noise::{self, Found};
 use super::propose::{Problem, update_model};
 use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
@@ -25,6 +27,17 @@ pub struct Prediction {
     /// Expected value.
     pub mean: f64,
     /// Standard deviation.
+    pub std: f64,
+}
+
+/// The point to use, and what is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recommendation {
+    /// Where, in user units.
+    pub x: Vec<f64>,
+    /// Expected value.
+    pub mean: f64,
+    /// Standard deviation of that; 0 if values are exact.
     pub std: f64,
 }
 
@@ -67,6 +80,71 @@ impl Optimizer {
             std: s * model.outputs.slope(m),
         };
         Ok(Some(mean.iter().zip(&std).map(in_user_units).collect()))
+    }
+
+    /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
+    /// evaluation; `None` before the first success.
+    pub fn recommended(&self) -> Option<Recommendation> {
+        let current = self.found_now();
+        let found = [current.as_ref(), self.found.as_ref()].into_iter().flatten();
+        if let Some(found) = found.min_by(|a, b| a.bound().total_cmp(&b.bound())) {
+            let mut x = vec![0.0; self.domain.parameters().len()];
+            self.domain.to_user(&found.u, &mut x);
+            return Some(Recommendation { x, mean: self.config().direction.orient(found.mean), std: found.std });
+        }
+        let best = self.best()?;
+        let sigma = if let Noise::Sigma(sigma) = self.config().noise { sigma } else { 0.0 };
+        let std = best.outcome.std().filter(|_| self.config().noise != Noise::None).unwrap_or(sigma);
+        Some(Recommendation { x: best.x.clone(), mean: best.outcome.value()?, std })
+    }
+
+    /// What the newest run would recommend under noise, with all that was told.
+    fn found_now(&self) -> Option<Found> {
+        let ready = self.run.started() || self.run.now.members.len() > self.domain.dim() + 1;
+        if !(ready && noise::is_on(self.problem(), &self.run)) {
+            return None;
+        }
+        if self.run.fresh() == 0 {
+            return self.run.now.noise.found.clone();
+        }
+        let mut run = self.run.clone();
+        let problem = self.problem();
+        update_model(problem, &mut run, &mut Workspace::default()).ok()?;
+        run.now.noise.found
+    }
+
+    /// What a look at the model of a run reads.
+    fn problem(&self) -> Problem<'_> {
+        let Self { domain, settings, observations, pending, seen, found, .. } = self;
+        Problem { domain, settings, observations, pending, seen, found: found.as_ref(), ends: false, sliced: false }
+    }
+
+    /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation.
+    pub(super) fn has_met(&self, target: f64) -> bool {
+        if self.has_noise() {
+            let found = self.found_now().into_iter().chain(self.found.clone());
+            return found.into_iter().any(|found| found.bound() <= target);
+        }
+        self.observations.best().and_then(|p| self.observations.value(p)).is_some_and(|best| best <= target)
+    }
+
+    /// Whether values are known to have noise.
+    pub fn has_noise(&self) -> bool {
+        self.found.is_some() || noise::is_on(self.problem(), &self.run)
+    }
+
+    /// Standard deviation of the noise, in units of the objective: as given or as estimated so far; `None` if values are taken as
+    /// exact or each was told with its own.
+    pub fn noise_sigma(&self) -> Option<f64> {
+        Some(noise::sigma(self.problem(), &self.run)).filter(|sigma| *sigma > 0.0)
+    }
+
+    /// Keeps what the newest run would recommend: it is over.
+    pub(super) fn keep_found(&mut self) {
+        let found = self.run.now.noise.found.take();
+        if found.as_ref().is_some_and(|new| self.found.as_ref().is_none_or(|old| new.bound() < old.bound())) {
+            self.found = found;
+        }
     }
 
     /// How much each parameter matters in the run that found the best point: its share of the squared inverse length-scales, in units
@@ -120,8 +198,7 @@ impl Optimizer {
         let of_best = self.observations.best().map(|p| self.observations.all()[p].run);
         let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(|run| run.started());
         let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
-        let Self { domain, settings, observations, pending, seen, .. } = self;
-        let problem = Problem { domain, settings, observations, pending, seen, ends: false, sliced: false };
+        let problem = self.problem();
         let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;
         Some((run, model))
     }

@@ -96,6 +96,7 @@ fn switches_of_old_states_keep_their_values_and_later_ones_mean_the_behaviour_be
                     ("precision" | "restart_design" | "explore_beta" | "explore_optimism" | "give_up", "0.1.0") => {
                         Config::new(preset).get(switch.name).unwrap()
                     }
+                    ("noise", "0.1.0") => "none".to_owned(), // what had this name is the nugget
                     (name, _) => {
                         let name = if (name, release) == ("nugget", "0.1.0") { "noise" } else { name };
                         match named.get(name) {

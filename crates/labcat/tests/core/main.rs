@@ -10,6 +10,7 @@ mod failures;
 mod fixtures;
 mod fuzz;
 mod mixed;
+mod noise;
 mod quality;
 mod reports;
 mod shortcut;

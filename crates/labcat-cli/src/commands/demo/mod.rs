@@ -189,6 +189,7 @@ impl Search {
             id: evaluation.id.0,
             x: evaluation.x.clone(),
             value: evaluation.outcome.value(),
+            std: evaluation.outcome.std(),
             status: "ok".to_owned(),
             message: None,
             seconds: None,

@@ -9,13 +9,40 @@ function drawConvergence(layer, width) {
   });
   drawRestarts(layer, frame);
   const points = evaluations.map(({ id, value }) => [frame.x(id), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
+  if (study.recommended) drawNoise(layer, frame, points);
   layer.append(
     svg("path", { class: "dots", style: `--dot:${dotSize()}`, d: joined(succeeded, (index) => dot(points[index])) }),
     svg("path", { class: "crosses", d: joined(failed, (index) => cross(points[index])) }),
-    svg("path", { class: "best-line", d: bestSoFar(points, frame.x(afterId(evaluations.length))) }),
-    svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
   );
+  if (!study.recommended) {
+    layer.append(
+      svg("path", { class: "best-line", d: bestSoFar(points, frame.x(afterId(evaluations.length))) }),
+      svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
+    );
+  }
   return { height, points };
+}
+
+// Under noise: each value with one standard deviation either way, and what is recommended with two. A logarithmic axis may end above
+// the lower end of a bar.
+function drawNoise(layer, frame, points) {
+  const { mean, std, noise } = study.recommended;
+  const y = (value) => {
+    const at = frame.y(valueAxis.of(value));
+    return Number.isFinite(at) ? Math.min(frame.bottom, Math.max(frame.top, at)) : frame.bottom;
+  };
+  const bars = succeeded.map((index) => {
+    const { value, std: own } = evaluations[index];
+    const error = own ?? noise ?? 0;
+    return error > 0 ? `M${px(points[index][0])} ${px(y(value - error))}V${px(y(value + error))}` : "";
+  });
+  const [left, right] = [frame.x(0), frame.x(afterId(evaluations.length))];
+  const band = `M${px(left)} ${px(y(mean - 2 * std))}H${px(right)}V${px(y(mean + 2 * std))}H${px(left)}Z`;
+  layer.append(
+    svg("path", { class: "noise", d: bars.join("") }),
+    svg("path", { class: "recommended-band", d: band }),
+    svg("path", { class: "best-line", d: `M${px(left)} ${px(y(mean))}H${px(right)}` }),
+  );
 }
 
 function bestSoFar(points, end) {
@@ -64,10 +91,10 @@ function showParameters() {
 }
 
 function showConvergence() {
-  const label = `Value of ${counted(succeeded.length, "evaluation")} and the best so far, which ends at ${short(evaluations[study.best].value)}. Arrow keys walk through the evaluations.`;
+  const label = `Value of ${counted(succeeded.length, "evaluation")} and ${study.recommended ? `what is recommended, expected at ${short(study.recommended.mean)}` : `the best so far, which ends at ${short(evaluations[study.best].value)}`}. Arrow keys walk through the evaluations.`;
   addChart($("convergence-chart"), label, drawConvergence);
   setLegend("convergence-legend", [
-    ["dots", "evaluation"], ["best", "best so far"], failed.length && ["crosses", "failed"], study.restarts.length && ["restart", "restart"],
+    ["dots", study.recommended ? "evaluation, ± its noise" : "evaluation"], ["best", study.recommended ? "recommended, ± 2 standard deviations" : "best so far"], failed.length && ["crosses", "failed"], study.restarts.length && ["restart", "restart"],
   ]);
   $("value-scale").hidden = !valueAxis.logPossible;
   if (!valueAxis.positive) $("log-name").textContent = "Log distance to best";

@@ -16,18 +16,28 @@ function showBest() {
     $("best-card").append(html("div", {}, html("p", { class: "message" }, title), html("p", { class: "note" }, text)));
     return;
   }
+  const found = study.recommended;
+  const chosenPoint = found ?? best;
   const point = parameters.map((parameter, axis) => html("div", {}, html("dt", { title: parameter.name }, parameter.name),
-    html("dd", { title: String(valueData(parameter, best.x[axis])) }, valueText(parameter, best.x[axis], 8))));
+    html("dd", { title: String(valueData(parameter, chosenPoint.x[axis])) }, valueText(parameter, chosenPoint.x[axis], 8))));
   const shown = html("dl", { class: "point" }, ...(point.length > MANY ? point.slice(0, MANY) : point));
   const rest = point.length > MANY
     ? html("details", { id: "best-rest" }, html("summary", {}, `${point.length - MANY} more parameters`), html("dl", { class: "point" }, ...point.slice(MANY)))
     : null;
   const copy = html("button", { type: "button", id: "copy" }, "Copy the point");
-  copy.addEventListener("click", () => copyPoint(copy, best));
+  copy.addEventListener("click", () => copyPoint(copy, chosenPoint));
   $("best-card").append(
     html("div", {},
-      html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}`),
-      html("p", { class: "value", title: String(best.value) }, short(best.value, 8))),
+      ...(found
+        ? [
+            html("p", { class: "label" }, `Recommended after ${counted(evaluations.length, "evaluation")}: expected value, ± one standard deviation`),
+            html("p", { class: "value", title: String(found.mean) }, `${short(found.mean, 6)} ± ${short(found.std, 2)}`),
+            html("p", { class: "note" }, `${found.noise === null ? "The noise was told value by value" : `Noise of a value: ${short(found.noise, 3)}`}; the ${minimises ? "lowest" : "highest"} draw was ${short(best.value, 6)}, at evaluation ${best.id}.`),
+          ]
+        : [
+            html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}`),
+            html("p", { class: "value", title: String(best.value) }, short(best.value, 8)),
+          ])),
     html("div", {}, shown, rest, copy),
   );
 }

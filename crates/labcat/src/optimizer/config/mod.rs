@@ -1,8 +1,10 @@
 //! Presets and switches. Plain data: no counters, no clocks, no generator.
 
+mod noise;
 mod table;
 mod value;
 
+pub use noise::Noise;
 pub use table::{Config, SWITCHES, Switch};
 pub use value::{Kind, Range};
 
@@ -103,6 +105,8 @@ impl Config {
                 }),
                 longest: self.length_scale_cap.map_or(f64::INFINITY, math::ln),
             },
+            // In few dimensions the length-scales shrink the region; in many they learn too slowly, and β has to.
+            beta_least: beta * self.beta_least.unwrap_or(if d <= 20 { 1.0 } else { 0.03 }),
             region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             search: Search {
                 beta,
@@ -133,6 +137,8 @@ pub(crate) struct Settings {
     /// `None`: the frame is never rotated.
     pub(crate) rotation: Option<AxisOrder>,
     pub(crate) ascent: Ascent,
+    /// With `adapt_beta`, the smallest β of a run that does not explore.
+    pub(crate) beta_least: f64,
     pub(crate) region: TrustRegion,
     pub(crate) search: Search,
     pub(crate) budget: usize,

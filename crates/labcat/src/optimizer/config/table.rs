@@ -1,6 +1,7 @@
 //! The one table of switches. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
 //! state, the option of the command line and the keyword of Python: adding a switch is adding a row (and using it).
 
+use super::noise::Noise;
 use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
 use super::{ConfigError, Preset};
 use crate::acquisition::AcquisitionKind;
@@ -137,6 +138,10 @@ switches! {
         match_axes: bool, false => true, "keep new principal axes next to the old ones they resemble";
         warp: bool, false => true, "warp heavy-tailed outputs logarithmically";
     }
+    "Noise" {
+        noise: Noise where from(0.0, INF), Noise::None,
+            "noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective";
+    }
     "Model" {
         kernel: KernelKind, KernelKind::SquaredExponential, "covariance of the model";
         signal: f64 where POSITIVE, 1.0, "signal standard deviation, in units of the outputs' own";
@@ -155,7 +160,8 @@ switches! {
         adapt_beta: bool, false => true, "widen the trust region after successes, narrow it after failures";
         beta_growth: f64 where from(1.0, 100.0), 1.6, "with adapt_beta: factor on beta after a success";
         beta_decay: f64 where above(0.0, 1.0), 0.8, "with adapt_beta: factor on beta after a failure";
-        beta_least: f64 where above(0.0, 1.0), 1.0, "with adapt_beta: the smallest beta, as a part of what beta says";
+        beta_least: Option<f64> where above(0.0, 1.0), None,
+            "with adapt_beta: the smallest beta, as a part of what beta says (none: 1 for d <= 20, 0.03 above)";
         beta_most: f64 where POSITIVE, 1.0, "with adapt_beta: the largest beta";
     }
     "Acquisition" {

@@ -14,6 +14,8 @@ pub enum Kind {
     Number,
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// One of these names or a number within the range.
+    NumberOr(&'static [&'static str]),
 }
 
 /// An interval, each end with or without its end point.
@@ -81,6 +83,7 @@ impl Kind {
             Self::Number if *range == ANY => "a finite number".to_owned(),
             Self::Number => format!("a number{}", range.words()),
             Self::Choice(names) => in_words(names),
+            Self::NumberOr(names) => format!("{}, or a number{}", names.join(", "), range.words()),
         };
         if optional {
             words += ", or none";

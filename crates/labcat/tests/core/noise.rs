@@ -1,0 +1,272 @@
+//! Noise: given, told with a value, or found out; and the recommendation, which is not the luckiest draw.
+
+use crate::support::{Dice, bits, optimizer, seeded, stream};
+use labcat::{Config, Direction, Noise, Optimizer, Origin, Outcome, Preset, RestartCause, StopReason};
+
+const BOX: (f64, f64) = (-5.0, 5.0);
+
+fn bowl(x: &[f64]) -> f64 {
+    x.iter().enumerate().map(|(j, x)| (x - 1.1 - 0.3 * j as f64).powi(2)).sum()
+}
+
+/// Draws of a normal distribution.
+struct Normal(Dice);
+
+impl Normal {
+    fn next(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.0.unit(), self.0.unit());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+}
+
+fn config(noise: Noise, seed: u64) -> Config {
+    let mut config = seeded(Preset::Default, seed);
+    config.noise = noise;
+    config
+}
+
+/// A bowl in `d` dimensions under noise of `sigma`, after `n` evaluations.
+fn noisy_bowl(d: usize, sigma: f64, n: usize, config: Config) -> Optimizer {
+    let mut normal = Normal(Dice(1 + config.seed));
+    let mut optimizer = optimizer(&vec![BOX; d], config);
+    for _ in 0..n {
+        let suggestion = optimizer.ask().unwrap();
+        optimizer.tell(suggestion.id, bowl(&suggestion.x) + sigma * normal.next()).unwrap();
+    }
+    optimizer
+}
+
+#[test]
+fn the_recommendation_is_good_and_knows_how_good() {
+    for noise in [Noise::Sigma(1.0), Noise::Auto] {
+        let (mut within, mut true_values, seeds) = (0, Vec::new(), 24);
+        for seed in 0..seeds {
+            let optimizer = noisy_bowl(3, 1.0, 100, config(noise, seed));
+            let found = optimizer.recommended().unwrap();
+            let value = bowl(&found.x);
+            within += usize::from((found.mean - value).abs() <= 2.0 * found.std);
+            true_values.push(value);
+            let draw = optimizer.best().and_then(|e| e.outcome.value()).unwrap();
+            assert!(draw < found.mean, "the best of 100 draws is lucky");
+        }
+        true_values.sort_by(f64::total_cmp);
+        assert!(within >= 18, "{noise:?}: within two standard deviations in {within} of {seeds}");
+        let median = true_values[true_values.len() / 2];
+        assert!(median < 0.15, "{noise:?}: the median of the true values is {median}");
+    }
+}
+
+#[test]
+fn the_noise_is_found_out_and_estimated() {
+    let mut sigmas = Vec::new();
+    for seed in 0..10 {
+        let optimizer = noisy_bowl(2, 0.5, 120, config(Noise::Auto, seed));
+        assert!(optimizer.has_noise());
+        sigmas.push(optimizer.noise_sigma().unwrap());
+    }
+    sigmas.sort_by(f64::total_cmp);
+    assert!(sigmas[5] > 0.35 && sigmas[5] < 0.7, "σ = 0.5 is estimated as {sigmas:?}");
+}
+
+#[test]
+fn until_auto_doubts_it_is_none_and_it_doubts_once() {
+    for d in [1, 2, 3, 5] {
+        let none = stream(&vec![BOX; d], config(Noise::None, 3), bowl, 40);
+        let mut auto = optimizer(&vec![BOX; d], config(Noise::Auto, 3));
+        let mut repeats = 0;
+        for point in none {
+            let suggestion = auto.ask().unwrap();
+            repeats += usize::from(auto.report().unwrap().origin == Origin::Repeat);
+            assert!(repeats > 0 || suggestion.x == point, "d = {d}");
+            auto.tell(suggestion.id, bowl(&suggestion.x)).unwrap();
+        }
+        assert!(repeats <= 1 && !auto.has_noise(), "d = {d}: {repeats} repeated evaluations");
+    }
+}
+
+#[test]
+fn one_repeated_evaluation_shows_that_a_rugged_function_is_exact() {
+    let rugged = |x: &[f64]| bowl(x) + x.iter().map(|x| (1e4 * x).sin()).sum::<f64>();
+    let mut optimizer = optimizer(&[BOX; 3], config(Noise::Auto, 1));
+    let mut repeats = 0;
+    for _ in 0..150 {
+        let suggestion = optimizer.ask().unwrap();
+        repeats += usize::from(optimizer.report().unwrap().origin == Origin::Repeat);
+        optimizer.tell(suggestion.id, rugged(&suggestion.x)).unwrap();
+    }
+    assert_eq!((repeats, optimizer.has_noise()), (1, false));
+}
+
+#[test]
+fn without_noise_the_best_point_is_recommended() {
+    for noise in [Noise::None, Noise::Auto, Noise::Sigma(0.0)] {
+        let optimizer = noisy_bowl(2, 0.0, 30, config(noise, 1));
+        let (best, found) = (optimizer.best().unwrap(), optimizer.recommended().unwrap());
+        assert_eq!((&found.x, Some(found.mean), found.std), (&best.x, best.outcome.value(), 0.0));
+    }
+}
+
+#[test]
+fn decisions_know_no_unit_of_the_objective() {
+    let run = |scale: f64, noise: Noise| {
+        let mut normal = Normal(Dice(5));
+        let mut optimizer = optimizer(&[BOX; 2], config(noise, 2));
+        let mut points = Vec::new();
+        for _ in 0..80 {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, scale * (bowl(&suggestion.x) + normal.next())).unwrap();
+            points.push(suggestion.x);
+        }
+        (bits(&points), optimizer.recommended().unwrap())
+    };
+    for scale in [0.125, 1024.0] {
+        for (noise, scaled) in [(Noise::Auto, Noise::Auto), (Noise::Sigma(1.0), Noise::Sigma(scale))] {
+            let (here, there) = (run(1.0, noise), run(scale, scaled));
+            assert_eq!(here.0, there.0, "{noise:?} times {scale}");
+            assert_eq!((scale * here.1.mean, scale * here.1.std), (there.1.mean, there.1.std));
+        }
+    }
+}
+
+#[test]
+fn maximising_is_minimising_the_negative() {
+    let mut of_negative = config(Noise::Sigma(1.0), 4);
+    of_negative.direction = Direction::Maximize;
+    let (mut a, mut b) = (optimizer(&[BOX; 2], config(Noise::Sigma(1.0), 4)), optimizer(&[BOX; 2], of_negative));
+    let mut normal = Normal(Dice(6));
+    for _ in 0..60 {
+        let (one, other) = (a.ask().unwrap(), b.ask().unwrap());
+        assert_eq!(one, other);
+        let value = bowl(&one.x) + normal.next();
+        a.tell(one.id, value).unwrap();
+        b.tell(other.id, -value).unwrap();
+    }
+    let (a, b) = (a.recommended().unwrap(), b.recommended().unwrap());
+    assert_eq!((a.x, a.mean, a.std), (b.x, -b.mean, b.std));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_resumed_optimizer_goes_on_bit_for_bit() {
+    for noise in [Noise::Auto, Noise::Sigma(1.0)] {
+        let mut normal = Normal(Dice(7));
+        let mut whole = optimizer(&[BOX; 2], config(noise, 5));
+        let mut resumed = whole.clone();
+        for n in 0..400 {
+            if n % 5 == 0 {
+                resumed = Optimizer::from_json(&resumed.to_json()).unwrap();
+            }
+            let (a, b) = (whole.ask().unwrap(), resumed.ask().unwrap());
+            assert_eq!(a, b, "{noise:?}, evaluation {n}");
+            let value = bowl(&a.x) + normal.next();
+            whole.tell(a.id, value).unwrap();
+            resumed.tell(b.id, value).unwrap();
+            assert_eq!(whole.recommended(), resumed.recommended());
+        }
+        assert!(!whole.restarts().is_empty(), "the recommendation of an earlier run is part of the state");
+    }
+}
+
+#[test]
+fn a_run_ends_and_its_region_stays_open() {
+    let mut normal = Normal(Dice(8));
+    let mut optimizer = optimizer(&[BOX; 2], config(Noise::Auto, 6));
+    let mut narrowest = f64::INFINITY;
+    for _ in 0..500 {
+        let suggestion = optimizer.ask().unwrap();
+        let report = optimizer.report().unwrap();
+        narrowest = report.half_widths.iter().copied().fold(narrowest, f64::min);
+        optimizer.tell(suggestion.id, bowl(&suggestion.x) + normal.next()).unwrap();
+    }
+    assert!(
+        narrowest > 1e-2,
+        "half-widths down to {narrowest} of a box in which the bowl rises by 50 under noise of 1"
+    );
+    assert!(optimizer.restarts().iter().any(|r| r.cause == RestartCause::Noise), "{:?}", optimizer.restarts());
+}
+
+#[test]
+fn what_is_told_with_a_value_counts() {
+    // Half of the evaluations are a hundred times as noisy as the others, and say so.
+    let run = |told: bool, noise: Noise| {
+        let mut normal = Normal(Dice(9));
+        let mut values = Vec::new();
+        for seed in 0..8 {
+            let mut optimizer = optimizer(&[BOX; 2], config(noise, seed));
+            for n in 0..80 {
+                let suggestion = optimizer.ask().unwrap();
+                let std = if n % 2 == 0 { 0.05 } else { 5.0 };
+                let value = Outcome::from(bowl(&suggestion.x) + std * normal.next());
+                let outcome = if told { value.with_std(std).unwrap() } else { value };
+                optimizer.tell(suggestion.id, outcome).unwrap();
+            }
+            values.push(bowl(&optimizer.recommended().unwrap().x));
+        }
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (told, given, ignored) = (run(true, Noise::Auto), run(false, Noise::Sigma(3.5)), run(true, Noise::None));
+    assert!(told < 0.5 * given && told < 0.5 * ignored, "{told} told, {given} with one σ for all, {ignored} ignored");
+}
+
+#[test]
+fn a_standard_deviation_is_a_number_of_at_least_0() {
+    for std in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = Outcome::from(1.0).with_std(std).unwrap_err();
+        let message =
+            format!("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0");
+        assert_eq!(error.to_string(), message);
+    }
+    assert_eq!(Outcome::from(1.0).with_std(0.0).unwrap().std(), Some(0.0));
+}
+
+#[test]
+fn a_target_is_met_by_the_posterior_and_not_by_a_draw() {
+    let with_target = |noise| {
+        let mut config = config(noise, 3);
+        config.target = Some(-1.0); // the bowl is nowhere below 0
+        config.budget = Some(120);
+        let mut normal = Normal(Dice(10));
+        let mut optimizer = optimizer(&[BOX; 2], config);
+        while let Ok(suggestion) = optimizer.ask() {
+            optimizer.tell(suggestion.id, bowl(&suggestion.x) + normal.next()).unwrap();
+        }
+        optimizer.stop_reason()
+    };
+    assert_eq!(with_target(Noise::None), Some(StopReason::Target));
+    assert_eq!(with_target(Noise::Sigma(1.0)), Some(StopReason::Budget));
+    // One that can be met is.
+    let mut config = config(Noise::Sigma(0.1), 3);
+    (config.target, config.budget) = (Some(0.5), Some(200));
+    let mut normal = Normal(Dice(11));
+    let mut optimizer = optimizer(&[BOX; 2], config);
+    while let Ok(suggestion) = optimizer.ask() {
+        optimizer.tell(suggestion.id, bowl(&suggestion.x) + 0.1 * normal.next()).unwrap();
+    }
+    assert_eq!(optimizer.stop_reason(), Some(StopReason::Target));
+    assert!(bowl(&optimizer.recommended().unwrap().x) < 0.5);
+}
+
+#[test]
+fn several_at_a_time_are_different_points() {
+    let mut optimizer = noisy_bowl(2, 1.0, 60, config(Noise::Auto, 1));
+    let asked = optimizer.ask_many(12).unwrap();
+    let points: Vec<Vec<f64>> = asked.into_iter().map(|s| s.x).collect();
+    assert!(crate::support::all_distinct(&points));
+}
+
+#[test]
+fn extreme_noise_and_values_end_nothing() {
+    for sigma in [f64::MIN_POSITIVE, 1e-300, 1e300, f64::MAX] {
+        for scale in [1e-300, 1.0, 1e300] {
+            let mut optimizer = optimizer(&[BOX; 2], config(Noise::Sigma(sigma), 1));
+            let mut dice = Dice(3);
+            for _ in 0..25 {
+                let suggestion = optimizer.ask().unwrap();
+                optimizer.tell(suggestion.id, scale * (dice.unit() - 0.5)).unwrap();
+                let found = optimizer.recommended().unwrap();
+                assert!(found.x.iter().all(|x| x.abs() <= 5.0) && found.mean.is_finite() && found.std.is_finite());
+            }
+        }
+    }
+}
