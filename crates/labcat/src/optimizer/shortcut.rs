@@ -1,5 +1,6 @@
 //! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum.
 
+use super::mixed;
 use super::model::Workspace;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
@@ -40,7 +41,7 @@ impl Promise {
 #[derive(Clone, Debug)]
 pub(super) struct Shortcut {
     /// In the box.
-    u: Vec<f64>,
+    pub(super) u: Vec<f64>,
     /// The best value so far and the value that the fit promises, smaller is better.
     from: f64,
     to: f64,
@@ -52,6 +53,24 @@ pub(super) fn find(
     problem: Problem<'_>,
     run: &LocalRun,
     gp: &Gp,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Option<Shortcut> {
+    if problem.domain.is_mixed() {
+        return mixed::shortcut(problem, run, gp, outputs, work);
+    }
+    let (members, observations) = (&run.now.members, problem.observations);
+    let points = || members.iter().map(|&p| observations.unit(p));
+    look(problem, run, gp, (gp.inputs(), &run.now.frame), points, outputs, work)
+}
+
+/// As [`find`], for inputs in a frame and the same points in its box.
+pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    (x, frame): (&Matrix, &Frame),
+    points: impl Fn() -> I,
     outputs: &Outputs,
     work: &mut Workspace,
 ) -> Option<Shortcut> {
@@ -67,8 +86,8 @@ pub(super) fn find(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    upright(problem, run, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
-    let (turned, upright) = ((&run.now.frame, gp.inputs()), (&work.upright, &work.upright_inputs));
+    upright(frame.centre(), &points, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
+    let (turned, upright) = ((frame, x), (&work.upright, &work.upright_inputs));
     let fit = &mut work.quadratic;
     for (terms, (frame, x)) in
         [(Terms::Linear, turned), (Terms::Squares, turned), (Terms::Squares, upright), (Terms::All, turned)]
@@ -76,7 +95,7 @@ pub(super) fn find(
         if fit.fit(terms, x, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, n, typical) {
-                let lowest = fit.minimise(frame, members.iter().map(|&p| observations.unit(p)));
+                let lowest = fit.minimise(frame, points());
                 let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
                 if error < switches.quadratic_margin * -lowest && to.is_finite() {
                     return Some(Shortcut { u: fit.minimiser.clone(), from, to });
@@ -88,17 +107,21 @@ pub(super) fn find(
 }
 
 /// The members in a frame along the box's own axes, each scaled by how far they spread: there squares alone see a separable function.
-fn upright(problem: Problem<'_>, run: &LocalRun, frame: &mut Frame, inputs: &mut Matrix, scratch: &mut Vec<f64>) {
-    let (members, centre) = (&run.now.members, run.now.frame.centre());
-    let units = || members.iter().map(|&p| problem.observations.unit(p));
+fn upright<'a, I: Iterator<Item = &'a [f64]>>(
+    centre: &[f64],
+    points: &impl Fn() -> I,
+    frame: &mut Frame,
+    inputs: &mut Matrix,
+    scratch: &mut Vec<f64>,
+) {
     if frame.dim() != centre.len() {
         *frame = Frame::of_box(centre.len());
     }
-    let spread = |j: usize| units().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
+    let spread = |j: usize| points().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
     *frame = std::mem::take(frame).centred(centre).with_scale((0..centre.len()).map(spread));
-    inputs.reshape(members.len(), centre.len());
+    inputs.reshape(points().count(), centre.len());
     scratch.resize(centre.len(), 0.0);
-    for (row, u) in units().enumerate() {
+    for (row, u) in points().enumerate() {
         frame.to_local(u, scratch);
         for (j, x) in scratch.iter().enumerate() {
             inputs[(row, j)] = *x;
@@ -108,7 +131,7 @@ fn upright(problem: Problem<'_>, run: &LocalRun, frame: &mut Frame, inputs: &mut
 
 /// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.
 pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
-    let mut x = vec![0.0; shortcut.u.len()];
+    let mut x = vec![0.0; problem.domain.parameters().len()];
     problem.domain.to_user(&shortcut.u, &mut x);
     if !problem.pending.is_empty() || problem.seen.contains(&x) {
         return None;
