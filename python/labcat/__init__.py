@@ -28,7 +28,8 @@ from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
 from ._scipy import scipy_method
-from ._space import Categorical, Integer, Real, Space
+from ._parameters import Boolean, Categorical, Fixed, Integer, Real
+from ._space import Space
 from ._values import SWITCHES, Switch
 
 if TYPE_CHECKING:
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SWITCHES",
+    "Boolean",
     "BudgetOutstanding",
     "Categorical",
     "CheckpointError",
     "Evaluation",
     "EvaluationTimeout",
+    "Fixed",
     "History",
     "Integer",
     "InvalidError",

@@ -58,7 +58,7 @@ class Stopped(LabcatError):
 
     @property
     def reason(self) -> str:
-        """What ended the run: "budget", "target" or "tolerance"."""
+        """What ended the run: "budget", "target", "tolerance" or "exhausted"."""
         return str(self.args[1])
 
 

@@ -28,8 +28,9 @@ class Trial:
     """The parameters."""
 
     @property
-    def params(self) -> dict[str, float]:
-        """The point by the names of the parameters (x0, x1, … if they were given without)."""
+    def params(self) -> dict[str, Any]:
+        """The values by the names of the parameters (x0, x1, … if they were given without), each of its
+        own type; those whose condition holds."""
         return self.space.to_dict(self.x)
 
 
@@ -61,8 +62,9 @@ class Evaluation:
         return bool(np.isnan(self.value))
 
     @property
-    def params(self) -> dict[str, float]:
-        """The point by the names of the parameters (x0, x1, … if they were given without)."""
+    def params(self) -> dict[str, Any]:
+        """The values by the names of the parameters (x0, x1, … if they were given without), each of its
+        own type; those whose condition holds."""
         return self.space.to_dict(self.x)
 
 
@@ -133,6 +135,7 @@ class History:
         "names",
         "reason",
         "run",
+        "space",
         "std",
         "trust_region",
         "value",
@@ -161,6 +164,8 @@ class History:
     """Where there is a value, and every measured constraint is met."""
     names: list[str]
     """Names of the parameters."""
+    space: Space
+    """The parameters."""
     trust_region: list[TrustRegion | None]
     """The region in which each point was searched for; None for points of an initial design. Kept
     by `minimize` and `maximize`, for two parameters only, and for evaluations since the start or
@@ -169,12 +174,13 @@ class History:
     def __init__(
         self,
         evaluations: list[tuple[int, list[float], float, int]],
-        names: list[str],
+        space: Space,
         maximize: bool,
         reasons: Mapping[int, str] = {},
         stds: Mapping[int, float] = {},
         measured: Sequence[Sequence[float]] = (),
     ) -> None:
+        names = list(space)
         ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
         self.id = np.array(ids, dtype=np.int64)
         self.x = np.array(xs, dtype=np.float64).reshape(len(ids), len(names))
@@ -190,6 +196,7 @@ class History:
         counted = np.where(self.feasible, self.value, np.nan)
         self.best = (np.fmax if maximize else np.fmin).accumulate(counted)
         self.names = names
+        self.space = space
         self.trust_region = [None] * len(ids)
 
     def __len__(self) -> int:
@@ -201,7 +208,8 @@ class History:
     def to_dataframe(self) -> pandas.DataFrame:
         """A pandas data frame with a row per evaluation.
 
-        Its columns are id, the parameters, value, failed, run, best and reason.
+        Its columns are id, the parameters, value, failed, run, best and reason. Values are of their own
+        types, and None where a parameter's condition does not hold.
 
         >>> import labcat
         >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
@@ -213,6 +221,11 @@ class History:
         except ModuleNotFoundError as error:
             raise missing("a data frame", "pandas", "pandas") from error
         frame = pandas.DataFrame(self.x, columns=self.names)
+        if not self.space.is_plain:
+            rows = [self.space.to_dict(x) for x in self.x]
+            frame = pandas.DataFrame(
+                {name: pandas.Series([row.get(name) for row in rows], dtype=object) for name in self.names}
+            ).infer_objects()
         # A parameter may have the name of one of these columns: both are kept.
         frame.insert(0, "id", self.id, allow_duplicates=True)
         for column in ("value", "failed", "run", "best", "reason"):

@@ -103,6 +103,7 @@ class Objective:
         self._constraints = constraints
         self._jac = jac
         self._keywords = space is not None and self._takes_keywords(space)
+        self._required = self._without_default(space) if space is not None and self._keywords else []
 
     def _takes_keywords(self, space: Space) -> bool:
         """Whether `fun(*args, **params)` fits the signature."""
@@ -112,12 +113,18 @@ class Objective:
             return False
         return True
 
+    def _without_default(self, space: Space) -> list[str]:
+        given = inspect.signature(self._fun).parameters
+        return [name for name in space if name in given and given[name].default is inspect.Parameter.empty]
+
     def _evaluate(self, x: Vector) -> Any:
         if self._space is None:
             return self._fun(x, *self._args)
         params = self._space.to_dict(x)
         if self._keywords:
-            return self._fun(*self._args, **params)
+            # What does not apply is left out if the function has a default for it, and None if not.
+            absent = {name: None for name in self._required if name not in params}
+            return self._fun(*self._args, **absent, **params)
         return self._fun(params, *self._args)
 
     def __call__(self, x: Vector) -> Outcome:

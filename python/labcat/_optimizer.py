@@ -17,9 +17,9 @@ from ._constraints import Constraints, Known, split
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._html import optimizer_html
+from ._parameters import ParameterLike
 from ._space import (
     BoundsLike,
-    ParameterLike,
     Point,
     Points,
     Space,
@@ -144,10 +144,12 @@ class Optimizer:
         return cls._restore(text, None)
 
     @classmethod
-    def _restore(cls, text: str, named: bool | None, known: Known | None = None) -> Optimizer:
+    def _restore(
+        cls, text: str, named: bool | None, space: Space | None = None, known: Known | None = None
+    ) -> Optimizer:
         optimizer = cls.__new__(cls)
         core = _labcat.Core.from_json(text)
-        space = Space._of(core.parameters())
+        space = Space._of(core.parameters()) if space is None else space
         if named is None:
             named = list(space) != plain_names(len(space))
         optimizer._adopt(core, space, named)
@@ -168,7 +170,7 @@ class Optimizer:
         return self._core.to_json()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restore, (self.to_json(), self._named, self._known)
+        return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
 
     def __repr__(self) -> str:
         return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
@@ -190,7 +192,7 @@ class Optimizer:
         Stopped
             The run has ended.
         BudgetOutstanding
-            All that is left of the budget is asked and not yet told.
+            All that is left of the budget, or of a finite space, is asked and not yet told.
         """
         if n is None:
             return self._trial(self._core.ask())
@@ -447,7 +449,7 @@ class Optimizer:
         """Every evaluation, in the order told."""
         return History(
             self._core.evaluations(),
-            list(self._space),
+            self._space,
             self.direction == "maximize",
             dict(self._core.reasons()),
             dict(self._core.stds()),
@@ -471,7 +473,8 @@ class Optimizer:
 
     @property
     def stop_reason(self) -> str | None:
-        """What ended the run, "budget", "target" or "tolerance"; None while it goes on.
+        """What ended the run, "budget", "target", "tolerance" or, when every configuration of a finite
+        space was evaluated, "exhausted"; None while it goes on.
 
         That a run without restarts has converged shows when the next point is asked.
         """

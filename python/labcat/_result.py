@@ -107,6 +107,7 @@ STATUS = {
     "time_limit": 3,
     "interrupted": 4,
     "error": 5,
+    "exhausted": 6,
     "callback": 99,
 }
 """The status of each way to end."""
@@ -129,7 +130,7 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
     if best is not None and len(best.constraints):
         result["constraints"], result["feasible"] = best.constraints, best.feasible
     if optimizer.has_names:
-        result["params"] = optimizer.space.to_dict(result.x)
+        result["params"] = dict.fromkeys(optimizer.space, np.nan) if best is None else best.params
     return result
 
 
@@ -142,7 +143,7 @@ def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
     if history.constraints.shape[1] and not history.feasible.any():
         message += "; no evaluation met the constraints: x is the least violated"
     result = OptimizeResult(
-        message=message, success=ending in ("target", "tolerance"), status=STATUS[ending]
+        message=message, success=ending in ("target", "tolerance", "exhausted"), status=STATUS[ending]
     )
     result.update(snapshot(optimizer))
     result["history"] = history

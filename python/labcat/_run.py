@@ -208,6 +208,7 @@ class Run:
             if config["tolerance"] is None
             else f"the local run has converged to the tolerance {config['tolerance']}",
             "time_limit": f"the time limit of {self._time_limit} s is reached",
+            "exhausted": "every configuration of the space was evaluated",
             "callback": "the callback raised StopIteration",
         }[reason]
         if self._default_budget and reason == "budget":

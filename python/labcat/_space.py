@@ -3,50 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import InvalidError, LabcatError
+from ._errors import InvalidError
 from ._labcat import check_domain
+from ._parameters import Described, Parameter, ParameterLike, checked, describe, parameter_of
 
 Vector: TypeAlias = npt.NDArray[np.float64]
-Scale: TypeAlias = Literal["linear", "log"]
-
-
-@dataclass(frozen=True)
-class Real:
-    """A real parameter between `low` and `high`.
-
-    With ``scale="log"`` its logarithm is searched: right for parameters such as a learning rate,
-    whose order of magnitude is unknown. `low` must then be above 0.
-
-    >>> import labcat
-    >>> labcat.Real(1e-5, 1e-1, scale="log")
-    Real(low=1e-05, high=0.1, scale='log')
-    """
-
-    low: float
-    high: float
-    scale: Scale = "linear"
-
-
-@dataclass(frozen=True)
-class Integer:
-    """A whole-numbered parameter between `low` and `high`, both included. Not supported yet."""
-
-    low: int
-    high: int
-    scale: Scale = "linear"
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """A parameter that is one of `choices`. Not supported yet."""
-
-    choices: Sequence[Any]
 
 
 class BoundsLike(Protocol):
@@ -58,24 +24,35 @@ class BoundsLike(Protocol):
     def ub(self) -> Any: ...
 
 
-ParameterLike: TypeAlias = "Real | Integer | Categorical | tuple[float, float]"
-Point: TypeAlias = "npt.ArrayLike | Mapping[str, float]"
-Points: TypeAlias = "Point | Sequence[Mapping[str, float]]"
+Point: TypeAlias = "npt.ArrayLike | Mapping[str, Any]"
+Points: TypeAlias = "Point | Sequence[Mapping[str, Any]]"
 
 
-class Space(Mapping[str, Real]):
+class Space(Mapping[str, Parameter]):
     """Named parameters, in order.
 
     Given as a mapping, as keywords, or as both; a pair ``(low, high)`` stands for a `Real`.
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
     signature of the function it is called so, with keywords; otherwise it is called with a
-    dictionary, ``fun(params, *args)``.
+    dictionary, ``fun(params, *args)``. What does not apply is not in the dictionary; as a keyword it
+    is left out if the function has a default for it, and None if not.
 
-    `Integer` and `Categorical` parameters are not supported yet: a space with one of them is a
-    `LabcatError`.
+    Values are of their own type: an `Integer` gives an int, a `Categorical` one of its choices, a
+    `Boolean` a bool. In a vector they stand as numbers: a choice as its place in the list, from 0.
+    A parameter whose condition (`when`) does not hold is left out.
 
     >>> import labcat
+    >>> space = labcat.Space(
+    ...     layers=labcat.Integer(1, 8),
+    ...     solver=labcat.Categorical(["adam", "sgd"]),
+    ...     momentum=labcat.Real(0, 1, when={"solver": "sgd"}),
+    ... )
+    >>> space.to_dict([3, 1, 0.9])
+    {'layers': 3, 'solver': 'sgd', 'momentum': 0.9}
+    >>> space.to_dict([3, 0, 0.5])
+    {'layers': 3, 'solver': 'adam'}
+
     >>> space = labcat.Space(rate=labcat.Real(1e-5, 1e-1, scale="log"), momentum=(0, 1))
     >>> list(space)
     ['rate', 'momentum']
@@ -87,7 +64,7 @@ class Space(Mapping[str, Real]):
     {'rate': 0.001, 'momentum': 0.9}
     """
 
-    __slots__ = ("_parameters",)
+    __slots__ = ("_described", "_parameters")
 
     def __init__(
         self,
@@ -103,11 +80,16 @@ class Space(Mapping[str, Real]):
         if twice:
             raise InvalidError(f"parameter {twice[0]!r} is given twice")
         self._parameters = {
-            name: _real(name, parameter) for name, parameter in {**parameters, **named}.items()
+            name: checked(name, parameter) for name, parameter in {**parameters, **named}.items()
         }
-        check_domain(self.described())
+        self._described: list[Described] = []
+        before: dict[str, Parameter] = {}
+        for name, parameter in self._parameters.items():
+            self._described.append(describe(name, parameter, before))
+            before[name] = parameter
+        check_domain(self._described)
 
-    def __getitem__(self, name: str) -> Real:
+    def __getitem__(self, name: str) -> Parameter:
         return self._parameters[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -120,31 +102,70 @@ class Space(Mapping[str, Real]):
         return f"Space({self._parameters!r})"
 
     @classmethod
-    def _of(cls, parameters: list[tuple[str, float, float, str]]) -> Space:
+    def _of(cls, described: list[Described]) -> Space:
         """The space that `described` describes."""
-        return cls({name: Real(low, high, scale) for name, low, high, scale in parameters})  # type: ignore[arg-type]
+        parameters: dict[str, Parameter] = {}
+        for row in described:
+            parameters[row[0]] = parameter_of(row, parameters)
+        return cls(parameters)
 
-    def described(self) -> list[tuple[str, float, float, str]]:
-        """The parameters as tuples (name, low, high, scale)."""
-        return [(name, p.low, p.high, p.scale) for name, p in self._parameters.items()]
+    def described(self) -> list[Described]:
+        """The parameters as the core takes them."""
+        return list(self._described)
 
-    def to_dict(self, x: npt.ArrayLike) -> dict[str, float]:
-        """The values of a vector by their names."""
+    @property
+    def is_plain(self) -> bool:
+        """Whether every parameter is a real number, and always there."""
+        return all(row[4] == "real" and row[8] is None for row in self._described)
+
+    def active(self, x: npt.ArrayLike) -> list[bool]:
+        """Which parameters' conditions hold at a point."""
+        vector = _vector(x).tolist()
+        holds: dict[str, bool] = {}
+        values = dict(zip(self, vector))
+        for row in self._described:
+            name, condition = row[0], row[8]
+            holds[name] = condition is None or (holds[condition[0]] and values[condition[0]] in condition[1])
+        return list(holds.values())
+
+    def to_dict(self, x: npt.ArrayLike) -> dict[str, Any]:
+        """The values of a vector by their names, each of its own type; those that apply."""
         vector = _vector(x)
         if len(vector) != len(self):
             raise InvalidError(
                 f"a point has {len(self)} values, one per parameter, not {len(vector)}"
             )
-        return dict(zip(self, vector.tolist()))
+        named = zip(self._parameters.items(), vector.tolist(), self.active(vector))
+        return {name: p.from_number(number) for (name, p), number, active in named if active}
 
-    def to_vector(self, params: Mapping[str, float]) -> Vector:
+    def to_vector(self, params: Mapping[str, Any]) -> Vector:
         """The values of a dictionary in the order of the parameters."""
-        missing = [name for name in self if name not in params]
         unknown = [name for name in params if name not in self]
-        if missing or unknown:
-            what = f"lacks {missing[0]!r}" if missing else f"has the unknown {unknown[0]!r}"
-            raise InvalidError(f"a point {what}; the parameters are {', '.join(self)}")
-        return _vector([params[name] for name in self])
+        if unknown:
+            raise InvalidError(
+                f"a point has the unknown {unknown[0]!r}; the parameters are {', '.join(self)}"
+            )
+        numbers: dict[str, float] = {}
+        holds: dict[str, bool] = {}
+        for row, (name, parameter) in zip(self._described, self._parameters.items()):
+            condition = row[8]
+            holds[name] = condition is None or (
+                holds[condition[0]] and numbers[condition[0]] in condition[1]
+            )
+            if name in params:
+                numbers[name] = self._number(name, parameter, params[name])
+            elif holds[name] and len(row[6]) != 1:
+                raise InvalidError(f"a point lacks {name!r}; the parameters are {', '.join(self)}")
+            else:
+                numbers[name] = float(row[1])
+        return np.array(list(numbers.values()))
+
+    @staticmethod
+    def _number(name: str, parameter: Parameter, value: Any) -> float:
+        try:
+            return parameter.to_number(value)
+        except InvalidError as error:
+            raise InvalidError(f"{name}: {error}") from None
 
     def point(self, x: Point) -> Vector:
         """A point, given as a vector or as a dictionary, as a vector."""
@@ -168,11 +189,10 @@ def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
     """Refuses a point that is not in the space; `what` is the name of the argument it came as."""
     if len(x) != len(space):
         raise InvalidError(f"{what} has {len(x)} values: there are {len(space)} parameters")
-    for i, (name, parameter) in enumerate(space.items()):
-        if not parameter.low <= x[i] <= parameter.high:
+    for i, ((name, parameter), active) in enumerate(zip(space.items(), space.active(x))):
+        if active and not parameter.allows(x[i]):
             raise InvalidError(
-                f"{what}[{repr(name) if named else i}] = {x[i]:.15g} is not allowed: it must lie in "
-                f"[{parameter.low:.15g}, {parameter.high:.15g}]"
+                f"{what}[{repr(name) if named else i}] = {x[i]:.15g} is not allowed: {parameter.allowed}"
             )
 
 
@@ -201,34 +221,6 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
         raise InvalidError(
             "bounds are pairs (low, high), one per parameter, a scipy.optimize.Bounds, a dictionary "
             f"of named bounds or a labcat.Space, not {bounds!r}"
-        ) from None
-
-
-def _real(name: str, parameter: object) -> Real:
-    if not isinstance(name, str):
-        raise InvalidError(f"the name of a parameter is a string, not {name!r}")
-    if isinstance(parameter, (Integer, Categorical)):
-        raise LabcatError(
-            f"parameter {name!r} is {type(parameter).__name__}, which labcat cannot optimise yet; "
-            'what works now is labcat.Real(low, high), with scale="log" if its magnitude varies'
-        )
-    if isinstance(parameter, Real):
-        low, high, scale = parameter.low, parameter.high, parameter.scale
-    elif isinstance(parameter, (tuple, list)) and len(parameter) == 2:
-        (low, high), scale = parameter, "linear"
-    else:
-        raise InvalidError(
-            f"parameter {name!r} is {parameter!r}; allowed: labcat.Real or a pair (low, high)"
-        )
-    return Real(_bound(name, "low", low), _bound(name, "high", high), scale)
-
-
-def _bound(name: str, end: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidError(
-            f"the {end} bound of parameter {name!r} is {value!r}; it must be a finite number"
         ) from None
 
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from ._errors import InvalidError, missing
 from ._history import TrustRegion
-from ._space import Real, Vector
+from ._parameters import Boolean, Categorical, Parameter
+from ._space import Vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,8 +135,9 @@ def path(
 ) -> Axes:
     """The trust regions of a run with two parameters, from the first (dark) to the last (light).
 
-    Evaluated points are dots, the best point is a star. With `fun`, which takes a point of shape
-    (2,), contour lines are drawn; it is evaluated ``resolution**2`` times.
+    Evaluated points are dots, the best point is a star. A choice has an axis of labels. With `fun`,
+    which takes a point of shape (2,), contour lines are drawn if both parameters are real; it is
+    evaluated ``resolution**2`` times.
 
     Raises
     ------
@@ -147,7 +149,7 @@ def path(
         raise InvalidError(f"a path is drawn for 2 parameters, not for {len(history.names)}")
     ax = _new_axes() if ax is None else ax
     _scale_axes(ax, list(result.optimizer.space.items()))
-    if fun is not None:
+    if fun is not None and result.optimizer.space.is_plain:
         _contours(ax, result, fun, resolution)
     ax.plot(*history.x.T, ".", color="0.2", markersize=3, zorder=2)
     regions = [region for region in history.trust_region if region is not None]
@@ -156,16 +158,23 @@ def path(
     return ax
 
 
-def _scale_axes(ax: Axes, parameters: list[tuple[str, Real]]) -> None:
-    (x_name, x), (y_name, y) = parameters
-    ax.set(
-        xscale=x.scale,
-        yscale=y.scale,
-        xlim=(x.low, x.high),
-        ylim=(y.low, y.high),
-        xlabel=x_name,
-        ylabel=y_name,
-    )
+def _scale_axes(ax: Axes, parameters: list[tuple[str, Parameter]]) -> None:
+    for axis, (name, parameter) in zip("xy", parameters):
+        ax.set(**{f"{axis}label": name})
+        labels = _labels(parameter)
+        if labels is not None:
+            ax.set(**{f"{axis}lim": (-0.5, len(labels) - 0.5)})
+            ax.set(**{f"{axis}ticks": range(len(labels)), f"{axis}ticklabels": labels})
+        else:
+            assert not isinstance(parameter, (Categorical, Boolean))
+            ax.set(**{f"{axis}scale": parameter.scale, f"{axis}lim": (parameter.low, parameter.high)})
+
+
+def _labels(parameter: Parameter) -> list[str] | None:
+    """The labels of a choice; None for numbers."""
+    if isinstance(parameter, Categorical):
+        return [str(choice) for choice in parameter.choices]
+    return ["False", "True"] if isinstance(parameter, Boolean) else None
 
 
 def _contours(ax: Axes, result: OptimizeResult, fun: Function, resolution: int) -> None:
@@ -181,7 +190,8 @@ def _contours(ax: Axes, result: OptimizeResult, fun: Function, resolution: int) 
         ax.contour(x, y, values, levels=levels, colors="0.75", linewidths=0.6, zorder=1)
 
 
-def _ticks(parameter: Real, n: int) -> Vector:
+def _ticks(parameter: Parameter, n: int) -> Vector:
+    assert not isinstance(parameter, (Categorical, Boolean))
     spaced = np.geomspace if parameter.scale == "log" else np.linspace
     ticks: Vector = spaced(parameter.low, parameter.high, n)
     return ticks

@@ -71,17 +71,21 @@ def test_wrong_bounds_are_errors_that_name_the_parameter(bounds, named_in_messag
         (lambda: labcat.Space([("a", (0, 1))]), "mapping"),
         (lambda: labcat.Space({"a": (0, 1)}, a=(0, 1)), "twice"),
         (lambda: labcat.Space({1: (0, 1)}), "string"),
+        (lambda: labcat.Space(n=labcat.Integer(1.5, 3)), "low of parameter 'n' is 1.5.*whole"),
+        (lambda: labcat.Space(n=labcat.Integer(0, 9, step=2)), "steps above low"),
+        (lambda: labcat.Space(n=labcat.Integer(0, 9, step=0)), "at least 1"),
+        (lambda: labcat.Space(n=labcat.Integer(0, 9, scale="log")), "low > 0"),
+        (lambda: labcat.Categorical("abc"), "list of labels"),
+        (lambda: labcat.Space(k=labcat.Categorical([])), "at least one"),
+        (lambda: labcat.Space(k=labcat.Categorical(["a", "a"])), "all different"),
+        (lambda: labcat.Space(x=labcat.Real(0, 1, when={"k": 1})), "'x' depends on 'k'.*before it"),
+        (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when={"k": 7})), "False and True"),
+        (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when="k")), "condition of 'x'"),
     ],
 )
 def test_wrong_spaces_are_errors_where_they_are_written(make, named_in_message):
     with pytest.raises(labcat.InvalidError, match=named_in_message):
         make()
-
-
-@pytest.mark.parametrize("parameter", [labcat.Integer(1, 9), labcat.Categorical(["adam", "sgd"])])
-def test_integers_and_categories_are_refused_by_name(parameter):
-    with pytest.raises(labcat.LabcatError, match=r"'depth' is .*cannot optimise yet.*labcat\.Real"):
-        labcat.Space(rate=(0, 1), depth=parameter)
 
 
 def test_a_space_translates_between_dictionaries_and_vectors():

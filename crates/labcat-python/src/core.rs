@@ -4,14 +4,13 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use labcat::{Config, Domain, Evaluation, Known, Optimizer, Outcome, Parameter, Preset, Scale, TrialId};
+use labcat::{Config, Evaluation, Known, Optimizer, Outcome, Preset, TrialId};
 use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors;
+use crate::parameters::{Described, described, domain};
 
-/// A parameter as Python passes it: name, low, high, scale.
-pub(crate) type Named = (String, f64, f64, String);
 /// A suggestion or a pending trial: id, point.
 type Suggested = (u64, Vec<f64>);
 /// An evaluation: id, point, value (NaN: failed), number of the local run.
@@ -20,25 +19,6 @@ type Told = (u64, Vec<f64>, f64, usize);
 type Row = (Vec<f64>, f64);
 /// The trust region: centre, half-axes.
 type Region = (Vec<f64>, Vec<Vec<f64>>);
-
-/// Checks parameters given from Python.
-pub(crate) fn domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<Domain> {
-    let parameters = parameters
-        .into_iter()
-        .map(|(name, low, high, scale)| {
-            let scale = match scale.as_str() {
-                "linear" => Scale::Linear,
-                "log" => Scale::Log,
-                other => {
-                    let message = format!("the scale of {name} is {other:?}; allowed: \"linear\", \"log\"");
-                    return Err(errors::invalid(py, message));
-                }
-            };
-            Ok(Parameter { name, low, high, scale })
-        })
-        .collect::<PyResult<Vec<_>>>()?;
-    Domain::from_parameters(parameters).map_err(|e| errors::invalid(py, e))
-}
 
 /// Runs `f` of the core while other Python threads run; a panic becomes an exception.
 fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResult<T> {
@@ -112,7 +92,12 @@ fn as_json<T: Serialize>(py: Python<'_>, data: &T) -> PyResult<String> {
 #[pymethods]
 impl Core {
     #[new]
-    fn new(py: Python<'_>, parameters: Vec<Named>, preset: &str, switches: Vec<(String, String)>) -> PyResult<Core> {
+    fn new(
+        py: Python<'_>,
+        parameters: Vec<Described>,
+        preset: &str,
+        switches: Vec<(String, String)>,
+    ) -> PyResult<Core> {
         let domain = domain(py, parameters)?;
         let preset: Preset = preset.parse().map_err(|e| errors::invalid(py, e))?;
         let mut config = Config::new(preset);
@@ -318,19 +303,13 @@ impl Core {
         as_json(py, &config)
     }
 
-    fn parameters(&self, py: Python<'_>) -> PyResult<Vec<Named>> {
-        self.with(py, |o| {
-            o.domain()
-                .parameters()
-                .iter()
-                .map(|p| {
-                    let scale = match p.scale {
-                        Scale::Linear => "linear",
-                        Scale::Log => "log",
-                    };
-                    (p.name.clone(), p.low, p.high, scale.to_owned())
-                })
-                .collect()
-        })
+    fn parameters(&self, py: Python<'_>) -> PyResult<Vec<Described>> {
+        let parameters = self.with(py, |o| o.domain().parameters().to_vec())?;
+        parameters.into_iter().map(|p| described(py, p)).collect()
+    }
+
+    /// How many different points there are; `None` if there is a real parameter.
+    fn configurations(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.with(py, |o| o.domain().configurations())
     }
 }

@@ -36,7 +36,9 @@ pub(crate) fn ask(py: Python<'_>, error: &AskError) -> PyErr {
     let message = error.to_string();
     match error {
         AskError::Stopped(reason) => exception(py, "Stopped", message, Some(reason.to_string())),
-        AskError::BudgetOutstanding { pending } => exception(py, "BudgetOutstanding", message, Some(*pending)),
+        AskError::BudgetOutstanding { pending } | AskError::SpaceOutstanding { pending } => {
+            exception(py, "BudgetOutstanding", message, Some(*pending))
+        }
     }
 }
 

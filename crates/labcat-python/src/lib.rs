@@ -3,15 +3,17 @@
 
 mod core;
 mod errors;
+mod parameters;
 
 use labcat::{Config, Domain, Kind, Preset, SWITCHES, Switch};
 use pyo3::prelude::*;
 
-use crate::core::{Core, Named, domain};
+use crate::core::Core;
+use crate::parameters::{Described, domain};
 
-/// Checks a list of `(name, low, high, scale)`; an error names what is wrong.
+/// Checks a list of parameters; an error names what is wrong.
 #[pyfunction]
-fn check_domain(py: Python<'_>, parameters: Vec<Named>) -> PyResult<()> {
+fn check_domain(py: Python<'_>, parameters: Vec<Described>) -> PyResult<()> {
     domain(py, parameters).map(|_: Domain| ())
 }
 

@@ -1,5 +1,6 @@
 //! Where to look before there is a model: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
 
+use crate::domain::Domain;
 use crate::rng::Rng;
 
 /// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once,
@@ -16,11 +17,17 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// Of 10 d uniform points, the one whose nearest neighbour among `taken` is farthest away.
-pub(crate) fn farthest_point<'a>(rng: &mut Rng, d: usize, taken: impl Iterator<Item = &'a [f64]> + Clone) -> Vec<f64> {
+/// Of 10 uniform points per parameter, the one whose nearest neighbour among `taken` is farthest away.
+pub(crate) fn farthest_point<'a>(
+    rng: &mut Rng,
+    domain: &Domain,
+    taken: impl Iterator<Item = &'a [f64]> + Clone,
+) -> Vec<f64> {
+    let d = domain.parameters().len();
     let mut best = (f64::NEG_INFINITY, Vec::new());
     for _ in 0..10 * d {
-        let u: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
+        let cube: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
+        let u = domain.embed(&cube);
         let distance = |p: &[f64]| p.iter().zip(&u).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let nearest = taken.clone().map(distance).fold(f64::INFINITY, f64::min);
         if nearest > best.0 {

@@ -60,6 +60,11 @@ pub enum KnownError {
     /// A factor or a bound is NaN, or a factor infinite.
     #[error("a linear constraint has a factor or bound that is not a finite number")]
     NotFinite,
+    /// There are parameters other than reals.
+    #[error(
+        "constraints are for spaces of real parameters: this one has whole numbers, choices, conditions or fixed values"
+    )]
+    NotReal,
     /// The linear constraints and bounds contradict each other.
     #[error("no point within the bounds meets the linear constraints")]
     Empty,
@@ -124,6 +129,9 @@ impl Known {
     /// Checks them against a domain, and solves the equations for as many parameters.
     pub(crate) fn check(mut self, domain: &Domain) -> Result<Self, KnownError> {
         let d = domain.dim();
+        if (domain.is_mixed() || d != domain.parameters().len()) && !self.is_empty() {
+            return Err(KnownError::NotReal);
+        }
         for (a, b) in self.linear.iter().chain(&self.equal) {
             if a.len() != d {
                 return Err(KnownError::WrongLength { got: a.len(), expected: d });

@@ -68,7 +68,7 @@ mod trust_region;
 mod wide;
 
 pub use acquisition::AcquisitionKind;
-pub use domain::{Domain, DomainError, Parameter, PointError, Scale};
+pub use domain::{Condition, Domain, DomainError, Label, Parameter, ParameterKind, PointError, Scale};
 pub use error::Error;
 pub use gp::kernel::KernelKind;
 pub use gp::likelihood::Curvature;

@@ -43,7 +43,7 @@ pub fn minimize(mut f: impl FnMut(&[f64]) -> f64, domain: Domain, mut config: Co
     let bounded =
         config.budget.is_some() || config.target.is_some() || (config.tolerance.is_some() && !config.restarts);
     if !bounded {
-        config.budget = Some(default_budget(domain.dim()));
+        config.budget = Some(default_budget(domain.free_parameters()));
     }
     let mut optimizer = Optimizer::new(domain, config)?;
     loop {

@@ -12,20 +12,17 @@ pub(crate) struct TrustRegion {
 }
 
 impl TrustRegion {
-    fn contains(&self, x: &Matrix, row: usize) -> bool {
-        (0..x.cols()).all(|j| x[(row, j)].abs() <= self.beta)
-    }
-
     /// Rows of `x` to discard, ascending, so that `keep` are left: the oldest outside the trust region and, when those do not
-    /// suffice, the oldest inside; never `best`. Rows are ordered by age, the oldest first. (eq:input_discard)
-    pub(crate) fn discard(&self, x: &Matrix, best: usize, out: &mut Vec<usize>) {
+    /// suffice, the oldest inside; never `best`. `reach` is how far it extends along each axis: β, farther for choices. Rows are ordered by age, the oldest first. (eq:input_discard)
+    pub(crate) fn discard(&self, x: &Matrix, best: usize, reach: &[f64], out: &mut Vec<usize>) {
+        let inside = |row: usize| reach.iter().enumerate().all(|(j, reach)| x[(row, j)].abs() <= *reach);
         out.clear();
         let excess = x.rows().saturating_sub(self.keep);
         let others = || (0..x.rows()).filter(|&row| row != best);
-        out.extend(others().filter(|&row| !self.contains(x, row)).take(excess));
+        out.extend(others().filter(|&row| !inside(row)).take(excess));
         // All the rest lies inside: without this, n would grow for as long as progress stalls.
         let missing = excess - out.len();
-        out.extend(others().filter(|&row| self.contains(x, row)).take(missing));
+        out.extend(others().filter(|&row| inside(row)).take(missing));
         out.sort_unstable();
     }
 }

@@ -25,13 +25,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from optuna.distributions import BaseDistribution, FloatDistribution
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from labcat import InvalidError, NoModelError, Optimizer, Real, Space, Trial
+from labcat import (
+    BudgetOutstanding,
+    Categorical,
+    Integer,
+    InvalidError,
+    NoModelError,
+    Optimizer,
+    Real,
+    Space,
+    Stopped,
+    Trial,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,7 +60,7 @@ _ATTRIBUTE = "labcat"
 """System attribute of a trial: the local run it belongs to, and what was suggested for it."""
 
 _TRIES = 5
-"""Suggestions in a row that fall on grid points evaluated before; then the local run has converged."""
+"""Suggestions in a row that other processes make at the same moment; then one comes twice."""
 
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
@@ -62,11 +78,12 @@ class LabcatSampler(BaseSampler):
     that run elsewhere are taken into account. When a local run has converged labcat begins the
     next one, in all processes.
 
-    Real parameters (`suggest_float`) are optimised, on a logarithmic scale with ``log=True``, on a
-    grid with ``step``. Integers, categories, parameters that are not part of every trial, and all
-    parameters of studies with several objectives are sampled independently of each other, with a
-    warning. Constraints (`constraints_func`, or those that a trial sets) are met where they are not
-    above 0; all trials must have as many. Pruned and failed trials, and infinite values,
+    Floats, integers and categories are optimised together, on a logarithmic scale with ``log=True``,
+    on a grid with ``step``; no point comes twice while there are others. Parameters that are not part
+    of every trial, and all parameters of studies with several objectives, are sampled independently
+    of each other, with a warning. Constraints (`constraints_func`, or those that a trial sets)
+    are met where they are not above 0; all trials must have as many, and the parameters must be floats. Pruned and
+    failed trials, and infinite values,
     are failed evaluations: the model takes them to be no better than the best point.
 
     Parameters
@@ -145,29 +162,35 @@ class LabcatSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """The real parameters that every finished trial has."""
+        """The parameters that every finished trial has."""
         if len(study.directions) > 1:
             return {}
         with self._lock:
             space = self._follower(study).search_space()
         return {
-            name: distribution for name, distribution in space.items() if _is_real(distribution)
+            name: distribution for name, distribution in space.items() if not distribution.single()
         }
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """The next point of the optimiser."""
-        reals: dict[str, FloatDistribution] = {}
+        chosen: dict[str, BaseDistribution] = {}
         params: dict[str, Any] = {}
         for name, distribution in search_space.items():
-            if isinstance(distribution, FloatDistribution) and _is_real(distribution):
-                reals[name] = distribution
-            else:
+            if distribution.single():
                 params[name] = self.sample_independent(study, trial, name, distribution)
-        if reals:
+            else:
+                chosen[name] = distribution
+        if chosen:
             with self._lock:
-                params.update(self._follower(study).suggest(trial, reals, self._entropy))
+                suggested = self._follower(study).suggest(trial, chosen, self._entropy)
+            if suggested is None:  # every configuration was tried: any of them again
+                suggested = {
+                    name: self._independently(study, trial, name, distribution)
+                    for name, distribution in chosen.items()
+                }
+            params.update(suggested)
         return params
 
     def _follower(self, study: Study) -> _Follower:
@@ -191,6 +214,15 @@ class LabcatSampler(BaseSampler):
                     f"parameter {param_name!r} is sampled independently, not optimised: {reason}",
                     stacklevel=2,
                 )
+        return self._independently(study, trial, param_name, param_distribution)
+
+    def _independently(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
         sampler = self._independent_sampler
         if sampler is None:
             # The trial's number makes the values of several processes differ.
@@ -207,8 +239,6 @@ class LabcatSampler(BaseSampler):
             return None
         if len(study.directions) > 1:
             return "labcat optimises one objective"
-        if not isinstance(distribution, FloatDistribution):
-            return f"labcat optimises real parameters, and this is a {type(distribution).__name__}"
         if not study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             return None  # before the first result nothing is known of the parameters
         with self._lock:
@@ -276,10 +306,6 @@ def _entropy(seed: int | None) -> int:
     return entropy
 
 
-def _is_real(distribution: BaseDistribution) -> bool:
-    return isinstance(distribution, FloatDistribution) and not distribution.single()
-
-
 class _Follower:
     """What a process knows of a study. All of it can be rebuilt from the trials."""
 
@@ -295,11 +321,15 @@ class _Follower:
         return space
 
     def suggest(
-        self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
-    ) -> dict[str, float]:
+        self, trial: FrozenTrial, chosen: dict[str, BaseDistribution], entropy: int
+    ) -> dict[str, Any] | None:
+        """The parameters of a trial; None if all there are were tried."""
         for _ in range(_TRIES):
-            mirror = self._up_to_date(trial, reals, entropy)
-            x = mirror.suggest(trial.number)
+            mirror = self._up_to_date(trial, chosen, entropy)
+            try:
+                x = mirror.suggest(trial.number)
+            except (BudgetOutstanding, Stopped):
+                return None
             params = mirror.grid.params(x)
             self._study._storage.set_trial_system_attr(
                 trial._trial_id, _ATTRIBUTE, {"run": mirror.run, "params": params}
@@ -309,17 +339,17 @@ class _Follower:
         return params
 
     def _up_to_date(
-        self, trial: FrozenTrial, reals: dict[str, FloatDistribution], entropy: int
+        self, trial: FrozenTrial, chosen: dict[str, BaseDistribution], entropy: int
     ) -> _Mirror:
         mirror = self._mirror
         finished = (t for t in self._unfinished() if t.state == TrialState.COMPLETE)
         count = max((len(_constraints_of(t)) for t in finished), default=0)
         count = max(count, 0 if mirror is None else mirror.constraints)
-        if mirror is None or mirror.grid.distributions != reals or mirror.constraints != count:
+        if mirror is None or mirror.grid.distributions != chosen or mirror.constraints != count:
             maximize = self._study.direction == StudyDirection.MAXIMIZE
             seed = np.random.SeedSequence((entropy, trial.number))
             options = {**self._options, "direction": "maximize" if maximize else "minimize"}
-            mirror = self._mirror = _Mirror(_Grid(reals), seed, options, count)
+            mirror = self._mirror = _Mirror(_Grid(chosen), seed, options, count)
             news = self._trials()
         else:
             news = self._unfinished()
@@ -360,7 +390,6 @@ class _Mirror:
         self._optimizer = Optimizer(grid.space, rng=seed, constraints=constraints, **options)
         self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
         self._told: set[int] = set()  # numbers of trials
-        self._occupied: set[tuple[float, ...]] = set()  # cells, if there are steps
         self._foreign = 0  # trials of this run that took the place of one of our design
 
     def follow(self, trials: Iterable[FrozenTrial]) -> None:
@@ -376,8 +405,6 @@ class _Mirror:
             if not running:
                 self._forget(trial.number)
             return
-        if self.grid.has_steps:
-            self._occupied.add(self.grid.cell(x))
         if trial.number not in self._pending:
             while _run_of(trial) > self.run:  # another process has begun it
                 self._begin_next_run()
@@ -401,7 +428,7 @@ class _Mirror:
         limits = _constraints_of(trial)
         if len(limits) != self.constraints:  # it was not measured: nothing is known of it
             value, limits = None, []
-        if x != asked:  # it was moved to the grid, or by the user
+        if x != asked:  # it was moved by the user
             self._optimizer.cancel(id)
             if value is None:
                 self._optimizer.fail(x=x, reason=trial.state.name.lower())
@@ -442,24 +469,7 @@ class _Mirror:
         return asked
 
     def suggest(self, number: int) -> _Point:
-        """The point of a trial. If only places on the grid come that are occupied, the local run
-        has converged; if the next one has no others, the grid is used up."""
-        passed = []
-        for attempt in range(2 * _TRIES):
-            if attempt == _TRIES:
-                self._begin_next_run()
-            x = self._first(number)
-            if self.grid.cell(x) not in self._occupied:
-                break
-            passed.append(self._pending.pop(number)[0])
-        else:
-            x = self._first(number)
-        for id in passed:
-            self._optimizer.cancel(id)
-        return x
-
-    def _first(self, number: int) -> _Point:
-        """The point of a trial, whether or not its place on the grid is occupied."""
+        """The point of a trial."""
         self._forget(number)
         asked = self._ask()
         while self._foreign > 0 and (self._optimizer.report or {}).get("origin") == "design":
@@ -468,7 +478,7 @@ class _Mirror:
             asked = self._ask()
         point = tuple(asked.x.tolist())
         self._pending[number] = (asked.id, point)
-        return self.grid.nearest(point)
+        return point
 
 
 def _params_of(trial: FrozenTrial) -> Mapping[str, Any]:
@@ -485,42 +495,65 @@ def _constraints_of(trial: FrozenTrial) -> list[float]:
 
 
 class _Grid:
-    """Real parameters of Optuna, some of which may have steps, as a space of labcat."""
+    """Parameters of Optuna as a space of labcat: a category by its number, a float with steps by theirs."""
 
-    def __init__(self, distributions: dict[str, FloatDistribution]) -> None:
+    def __init__(self, distributions: dict[str, BaseDistribution]) -> None:
         self.distributions = distributions
-        self._axes = list(distributions.values())
-        self.has_steps = any(axis.step is not None for axis in self._axes)
-        self.space = Space(
-            {
-                f"x{i}": Real(axis.low, axis.high, scale="log" if axis.log else "linear")
-                for i, axis in enumerate(self._axes)
-            }
-        )
+        self.space = Space({f"x{i}": _parameter(d) for i, d in enumerate(distributions.values())})
 
     def point(self, params: Mapping[str, Any]) -> _Point | None:
         """The point that parameters describe; None if one is missing or out of bounds."""
         x = []
-        for name, axis in self.distributions.items():
-            value = params.get(name)
-            if not isinstance(value, float) or not axis.low <= value <= axis.high:
+        for name, distribution in self.distributions.items():
+            if name not in params:
                 return None
-            x.append(value)
+            number = _number(distribution, params[name])
+            if number is None:
+                return None
+            x.append(number)
         return tuple(x)
 
-    def params(self, x: _Point) -> dict[str, float]:
-        return dict(zip(self.distributions, x))
+    def params(self, x: _Point) -> dict[str, Any]:
+        return {name: _value(d, number) for (name, d), number in zip(self.distributions.items(), x)}
 
-    def cell(self, x: _Point) -> tuple[float, ...]:
-        """What two points have in common if they are one on the grid."""
-        return tuple(
-            value if axis.step is None else round((value - axis.low) / axis.step)
-            for value, axis in zip(x, self._axes)
-        )
 
-    def nearest(self, x: _Point) -> _Point:
-        """The nearest point on the grid."""
-        return tuple(
-            value if axis.step is None else min(axis.low + cell * axis.step, axis.high)
-            for value, cell, axis in zip(x, self.cell(x), self._axes)
-        )
+def _parameter(distribution: BaseDistribution) -> Real | Integer | Categorical:
+    if isinstance(distribution, CategoricalDistribution):
+        return Categorical(range(len(distribution.choices)))
+    assert isinstance(distribution, (FloatDistribution, IntDistribution))
+    scale: Literal["linear", "log"] = "log" if distribution.log else "linear"
+    if isinstance(distribution, IntDistribution):
+        return Integer(distribution.low, distribution.high, scale, distribution.step)
+    if distribution.step is not None:
+        return Integer(0, round((distribution.high - distribution.low) / distribution.step))
+    return Real(distribution.low, distribution.high, scale)
+
+
+def _number(distribution: BaseDistribution, value: Any) -> float | None:
+    """A value of Optuna as a number of a point; None if it is none of the distribution's."""
+    if isinstance(distribution, CategoricalDistribution):
+        try:
+            return float(distribution.to_internal_repr(value))
+        except ValueError:
+            return None
+    assert isinstance(distribution, (FloatDistribution, IntDistribution))
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if not distribution.low <= value <= distribution.high:
+        return None
+    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
+        return float(round((value - distribution.low) / distribution.step))
+    if isinstance(distribution, IntDistribution) and (value - distribution.low) % distribution.step:
+        return None
+    return float(value)
+
+
+def _value(distribution: BaseDistribution, number: float) -> Any:
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices[round(number)]
+    if isinstance(distribution, IntDistribution):
+        return round(number)
+    assert isinstance(distribution, FloatDistribution)
+    if distribution.step is None:
+        return number
+    return min(distribution.low + round(number) * distribution.step, distribution.high)

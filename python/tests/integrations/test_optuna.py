@@ -6,6 +6,7 @@ import math
 import pickle
 import statistics
 import time
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -243,28 +244,50 @@ def test_a_new_sampler_for_each_trial_gets_beyond_the_design_of_a_restart():
         assert min(values) < 1e-3 and len(values) < 60
 
 
-@pytest.mark.parametrize(
-    "suggest",
-    [
-        lambda trial: trial.suggest_int("other", 0, 10),
-        lambda trial: trial.suggest_categorical("other", ["a", "b"]),
-        lambda trial: trial.suggest_float("other", 0, 1 + trial.number),
-    ],
-    ids=["integer", "categorical", "changing bounds"],
-)
-def test_what_it_cannot_optimise_is_sampled_independently_with_a_warning(suggest):
+def test_what_it_cannot_optimise_is_sampled_independently_with_a_warning():
     def objective(trial):
-        suggest(trial)
+        trial.suggest_float("other", 0, 1 + trial.number)
         return (trial.suggest_float("x", -5, 5) - 1) ** 2
 
     study = optuna.create_study(sampler=LabcatSampler(seed=1))
     with pytest.warns(UserWarning, match="'other' is sampled independently"):
-        study.optimize(objective, n_trials=30)
-    assert study.best_value < 1e-3
-    assert "other" not in study.trials[-1].system_attrs["labcat"]["params"]
+        study.optimize(objective, n_trials=12)
+    assert study.best_value < 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.sampler = LabcatSampler(seed=1, warn_independent_sampling=False)
+        study.optimize(objective, n_trials=3)
 
-    study.sampler = LabcatSampler(seed=1, warn_independent_sampling=False)
-    study.optimize(objective, n_trials=2)  # warnings are errors here
+
+@pytest.mark.filterwarnings("error")
+def test_whole_numbers_are_optimised_with_reals():
+    def objective(trial):
+        n = trial.suggest_int("n", 1, 100)
+        assert type(n) is int
+        return (n - 37) ** 2 + (trial.suggest_float("y", -10, 10) + 1) ** 2
+
+    errors = []
+    for seed in range(8):
+        study = optuna.create_study(sampler=LabcatSampler(seed=seed))
+        study.optimize(objective, n_trials=40)
+        assert len(set(points(study.trials))) == 40
+        errors.append(study.best_value)
+    assert sum(error < 1e-5 for error in errors) >= 7, errors
+
+
+@pytest.mark.filterwarnings("error")
+def test_categories_and_steps_are_optimised_and_never_come_twice():
+    def objective(trial):
+        kind = trial.suggest_categorical("kind", ["a", "b", None, 3.5])
+        n = trial.suggest_int("n", 0, 6, step=2)
+        x = trial.suggest_float("x", 0, 1, step=0.25)
+        return {"a": 2, "b": 0, None: 5, 3.5: 1}[kind] + (n - 4) ** 2 + (x - 0.75) ** 2
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=3))
+    study.optimize(objective, n_trials=80)
+    assert study.best_params == {"kind": "b", "n": 4, "x": 0.75}
+    assert len(set(points(study.trials))) == 80, "each of the 80 configurations once"
+    study.optimize(objective, n_trials=3)  # all are used up: any of them again
 
 
 def test_the_independent_sampler_can_be_chosen():
@@ -275,8 +298,8 @@ def test_the_independent_sampler_can_be_chosen():
     study = optuna.create_study(
         sampler=LabcatSampler(independent_sampler=Seven(), warn_independent_sampling=False)
     )
-    study.optimize(lambda t: t.suggest_int("n", 0, 10) + t.suggest_float("x", 6, 8), n_trials=5)
-    assert {trial.params["n"] for trial in study.trials} == {7}
+    study.optimize(lambda t: t.suggest_float("n", 0, 10 + t.number) + t.suggest_float("x", 6, 8), n_trials=5)
+    assert {trial.params["n"] for trial in study.trials[2:]} == {7}
 
 
 def test_several_objectives_are_sampled_independently_with_a_warning():

@@ -173,11 +173,11 @@ pub(crate) fn gaps() -> ReportData {
 }
 
 fn linear(name: &str, low: f64, high: f64) -> Parameter {
-    Parameter { name: name.into(), low, high, scale: "linear".into() }
+    Parameter { name: name.into(), low, high, scale: "linear".into(), kind: "real".into(), labels: vec![] }
 }
 
 fn log(name: &str, low: f64, high: f64) -> Parameter {
-    Parameter { name: name.into(), low, high, scale: "log".into() }
+    Parameter { name: name.into(), low, high, scale: "log".into(), kind: "real".into(), labels: vec![] }
 }
 
 /// A crude search in a shrinking rotated box: it only has to give a history that looks like one.

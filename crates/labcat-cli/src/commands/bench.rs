@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use labcat::{AskError, TrialId};
+use labcat::{AskError, StopReason, TrialId};
 use serde_json::json;
 
 use crate::cli;
@@ -29,8 +29,8 @@ pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
         if args.json {
             writeln!(out, "{}", json!({"id": suggestion.id.0, "x": session.by_name(&suggestion.x)}))?;
         } else {
-            let values = session.identity.names().into_iter().zip(&suggestion.x);
-            let values: Vec<String> = values.map(|(name, x)| format!("{name} = {}", number(*x))).collect();
+            let values = session.identity.named(&suggestion.x).into_iter();
+            let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
             writeln!(out, "{}: {}", suggestion.id, values.join("  "))?;
         }
     }
@@ -48,11 +48,18 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
         n => format!("only {} of {} could be given: ", count(n, "point"), args.n),
     };
     match error {
+        AskError::Stopped(StopReason::Exhausted) => Failure::run(format!(
+            "{given}the study has stopped (exhausted): every configuration was evaluated; `labcat best {study}` shows the best"
+        )),
         AskError::Stopped(reason) => Failure::run(format!(
             "{given}the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` lets it go on"
         )),
         AskError::BudgetOutstanding { pending } => Failure::run(format!(
             "{given}the rest of the budget is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
+            count(*pending, "point")
+        )),
+        AskError::SpaceOutstanding { pending } => Failure::run(format!(
+            "{given}every configuration left is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
             count(*pending, "point")
         )),
     }

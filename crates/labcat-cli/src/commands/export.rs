@@ -1,5 +1,6 @@
 //! `export`: every evaluation as CSV or JSON.
 
+use crate::study::values;
 use std::fs::{self, File};
 use std::io::{self, Write, stdout};
 use std::path::Path;
@@ -66,9 +67,10 @@ fn as_csv(identity: &Identity, told: &[Trial], all: bool) -> Result<String, csv:
         ]);
     }
     writer.write_record(&headings)?;
+    let domain = identity.domain();
     for trial in told {
         let mut row = vec![trial.id.to_string()];
-        row.extend(trial.x.iter().map(|x| number(*x)));
+        row.extend(domain.iter().flat_map(|domain| values::texts(domain, &trial.x)));
         let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
         row.extend([optional(trial.value), trial.status.clone(), optional(trial.seconds)]);
         if all {

@@ -1,5 +1,7 @@
 //! `import`: what was measured before.
 
+use crate::study::values;
+use labcat::Domain;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
@@ -24,10 +26,12 @@ struct Row {
 /// Takes in all rows of a CSV file, or none.
 pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
     let mut session = Session::open(&Paths::of(&args.study.path), "import")?;
-    let rows = read(&args.data, &session.identity.names())?;
+    let domain = session.optimizer.domain().clone();
+    let rows = read(&args.data, &domain)?;
     let (mut known, mut taken, mut outside) = (0, 0, 0);
     for row in rows {
-        if args.skip_outside && !session.identity.contains(&row.x) {
+        let outside_of = session.identity.outside(&row.x);
+        if args.skip_outside && outside_of.is_some() {
             outside += 1;
             continue;
         }
@@ -36,9 +40,8 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
             known += 1;
             continue;
         }
-        if !session.identity.contains(&row.x) {
+        if let Some(place) = outside_of {
             let advice = "--skip-outside leaves such rows out";
-            let place = session.identity.outside(&row.x).unwrap_or_default();
             return Err(Failure::usage(bad(&args.data, row.line, &format!("{place}; {advice}"))));
         }
         session
@@ -57,7 +60,8 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(path: &Path, names: &[&str]) -> Result<Vec<Row>, Failure> {
+fn read(path: &Path, domain: &Domain) -> Result<Vec<Row>, Failure> {
+    let names: Vec<&str> = domain.parameters().iter().map(|p| p.name.as_str()).collect();
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let mut file = BufReader::new(File::open(path).map_err(|error| cannot(&error))?);
     let beginning = file.fill_buf().map_err(|error| cannot(&error))?;
@@ -69,14 +73,14 @@ fn read(path: &Path, names: &[&str]) -> Result<Vec<Row>, Failure> {
     }
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(file);
     let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
-    let columns = Columns::find(&headings, names)
+    let columns = Columns::find(&headings, &names)
         .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| cannot(&shortened(&error.to_string())))?;
         let line = record.position().map_or(0, csv::Position::line);
         let (x, value) =
-            columns.row(&record, names).map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?;
+            columns.row(&record, domain).map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?;
         rows.push(Row { line, x, value });
     }
     Ok(rows)
@@ -104,13 +108,23 @@ impl Columns {
         })
     }
 
-    fn row(&self, record: &StringRecord, names: &[&str]) -> Result<(Vec<f64>, Option<f64>), String> {
+    fn row(&self, record: &StringRecord, domain: &Domain) -> Result<(Vec<f64>, Option<f64>), String> {
         let number = |column: usize, name: &str| {
             let text = record.get(column).unwrap_or_default();
             text.parse::<f64>().map_err(|_| format!("{name} is {:?}, which is not a number", shortened(text)))
         };
-        let x =
-            self.parameters.iter().zip(names).map(|(column, name)| number(*column, name)).collect::<Result<_, _>>()?;
+        let mut x = Vec::with_capacity(self.parameters.len());
+        for (parameter, column) in domain.parameters().iter().zip(&self.parameters) {
+            let text = record.get(*column).unwrap_or_default();
+            // An empty cell belongs to a parameter that does not apply; whether that is so, the point as a whole says.
+            x.push(if text.is_empty() && parameter.when.is_some() {
+                f64::NAN
+            } else {
+                let complaint = |why| format!("{} is {:?}, {why}", parameter.name, shortened(text));
+                values::read(parameter, text).map_err(complaint)?
+            });
+        }
+        let x = if domain.check(&x).is_ok() { domain.canonical(&x) } else { x };
         let status = self.status.and_then(|column| record.get(column)).unwrap_or("ok");
         match status {
             "ok" | "" => {

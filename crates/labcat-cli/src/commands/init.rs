@@ -15,14 +15,19 @@ use crate::journal::Journal;
 use crate::paths::Paths;
 use crate::run::evaluate::{Evaluator, program};
 use crate::study::template::placeholders;
-use crate::study::{Objective, Problem, Study};
+use crate::study::{Objective, Problem, Study, values};
 
 /// A parameter as the command line gives it.
 struct Range {
     name: String,
-    low: f64,
-    high: f64,
-    log: bool,
+    values: Values,
+}
+
+/// Its values.
+enum Values {
+    Between { low: f64, high: f64, log: bool, whole: bool },
+    Choices(Vec<String>),
+    Boolean,
 }
 
 /// Writes a commented study.
@@ -34,11 +39,11 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
             file.display()
         )));
     }
-    let mut ranges = args.parameters.iter().map(|text| range(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut ranges: Vec<Range> = args.parameters.iter().map(|text| range(text)).collect::<Result<Vec<_>, _>>()?;
     let named = ranges.len();
     for name in args.command.iter().flat_map(|word| placeholders(word)) {
         if !ranges.iter().any(|range| range.name == name) {
-            ranges.push(Range { name, low: 0.0, high: 1.0, log: false });
+            ranges.push(Range { name, values: Values::Between { low: 0.0, high: 1.0, log: false, whole: false } });
         }
     }
     if ranges.is_empty() {
@@ -56,19 +61,43 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads `NAME:LOW:HIGH` or `NAME:LOW:HIGH:log`.
+/// Reads `NAME:LOW:HIGH`, with `:int` or `:log` behind it or both, `NAME:A|B|C` or `NAME:bool`.
 fn range(text: &str) -> Result<Range, Failure> {
-    let (rest, log) = match text.strip_suffix(":log") {
-        Some(rest) => (rest, true),
-        None => (text, false),
+    let wrong = || {
+        Failure::usage(format!(
+            "-p {text} is not NAME:LOW:HIGH: write for example -p x:-5:10, -p rate:1e-6:1:log, -p layers:1:8:int, \
+             -p solver:lu|qr|svd or -p shuffle:bool"
+        ))
     };
+    if let Some((name, choices)) = text.split_once(':').filter(|(_, rest)| rest.contains('|')) {
+        let choices: Vec<String> = choices.split('|').map(|choice| choice.trim().to_owned()).collect();
+        let valid = !name.is_empty() && choices.iter().all(|choice| !choice.is_empty());
+        return if valid {
+            Ok(Range { name: name.to_owned(), values: Values::Choices(choices) })
+        } else {
+            Err(wrong())
+        };
+    }
+    if let Some(name) = text.strip_suffix(":bool").filter(|name| !name.is_empty()) {
+        return Ok(Range { name: name.to_owned(), values: Values::Boolean });
+    }
+    let (mut rest, mut log, mut whole) = (text, false, false);
+    loop {
+        if let Some(shorter) = rest.strip_suffix(":log") {
+            (rest, log) = (shorter, true);
+        } else if let Some(shorter) = rest.strip_suffix(":int") {
+            (rest, whole) = (shorter, true);
+        } else {
+            break;
+        }
+    }
     let mut parts = rest.rsplitn(3, ':');
     let bound = |part: Option<&str>| part.and_then(|part| part.trim().parse::<f64>().ok());
     match (bound(parts.next()), bound(parts.next()), parts.next()) {
-        (Some(high), Some(low), Some(name)) if !name.is_empty() => Ok(Range { name: name.to_owned(), low, high, log }),
-        _ => Err(Failure::usage(format!(
-            "-p {text} is not NAME:LOW:HIGH: write for example -p x:-5:10 or -p rate:1e-6:1:log"
-        ))),
+        (Some(high), Some(low), Some(name)) if !name.is_empty() => {
+            Ok(Range { name: name.to_owned(), values: Values::Between { low, high, log, whole } })
+        }
+        _ => Err(wrong()),
     }
 }
 
@@ -89,18 +118,28 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
         quoted(&stem),
         if args.maximize { "minimize" } else { "maximize" },
     );
-    for (index, range) in ranges.iter().enumerate() {
+    for (index, Range { name, values }) in ranges.iter().enumerate() {
         let edit = if index < named { "" } else { "  # a guess: write the real range" };
-        text += &format!(
-            "\n[[parameter]]\nname = {}\ntype = \"real\"\nlow = {}{edit}\nhigh = {}{edit}\n",
-            quoted(&range.name),
-            number(range.low),
-            number(range.high),
-        );
-        text += match (range.log, index) {
-            (true, _) => "scale = \"log\"\n",
-            (false, 0) => "# scale = \"log\"              # if its magnitude matters, such as a rate from 1e-6 to 1\n",
-            (false, _) => "",
+        text += &format!("\n[[parameter]]\nname = {}\n", quoted(name));
+        let hint = match values {
+            Values::Between { log: true, .. } => "scale = \"log\"\n",
+            Values::Between { .. } if index == 0 => {
+                "# scale = \"log\"              # if its magnitude matters, such as a rate from 1e-6 to 1\n"
+            }
+            _ => "",
+        };
+        text += &match values {
+            Values::Between { low, high, whole, .. } => format!(
+                "type = \"{}\"\nlow = {}{edit}\nhigh = {}{edit}\n{hint}",
+                if *whole { "integer" } else { "real" },
+                number(*low),
+                number(*high),
+            ),
+            Values::Choices(choices) => {
+                let choices: Vec<String> = choices.iter().map(|choice| quoted(choice)).collect();
+                format!("type = \"categorical\"\nchoices = [{}]\n", choices.join(", "))
+            }
+            Values::Boolean => "type = \"boolean\"\n".to_owned(),
         };
     }
     text + &objective_text(&args.command)
@@ -142,8 +181,7 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
     let evaluator = match &study.objective {
         None => None,
         Some(objective) => {
-            let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
-            let evaluator = Evaluator::new(objective.clone(), names, file)?;
+            let evaluator = Evaluator::new(objective.clone(), study.domain.clone(), file)?;
             for warning in evaluator.warnings() {
                 complain(&format!("warning: {}", failure::at(file, &warning)));
             }
@@ -229,8 +267,10 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
     let (workers, seed) = (count(study.workers, "worker"), config.seed);
     writeln!(out, "{}: {}, {budget}{default}, {workers}, seed {seed}", study.name, config.direction)?;
     for parameter in study.domain.parameters() {
-        let scale = crate::study::scale_name(parameter.scale);
-        writeln!(out, "  {} from {} to {}, {scale}", parameter.name, number(parameter.low), number(parameter.high))?;
+        writeln!(out, "  {} {}", parameter.name, values::range(parameter))?;
+    }
+    if let Some(all) = study.domain.configurations() {
+        writeln!(out, "{all} configurations in all: the run ends when each has been evaluated")?;
     }
     let Some(evaluator) = evaluator else {
         writeln!(out, "no command: `labcat ask {}` gives out points, `labcat tell` takes values", word(file))?;

@@ -1,5 +1,6 @@
 //! `report`: the page about a study.
 
+use labcat::{Domain, Label, ParameterKind};
 use std::io::{Write, stdout};
 
 use labcat::Optimizer;
@@ -33,7 +34,8 @@ pub(crate) fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
         let step: Step = serde_json::from_str(&text).map_err(|error| journal.damaged("trust regions", &error))?;
         steps.push((at_evaluation, step));
     }
-    let evaluations = journal.told()?.into_iter().map(evaluation).collect();
+    let domain = optimizer.domain();
+    let evaluations = journal.told()?.into_iter().map(|trial| evaluation(trial, domain)).collect();
     Ok(data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps))
 }
 
@@ -91,10 +93,20 @@ fn parameter(parameter: &labcat::Parameter) -> Parameter {
         low: parameter.low,
         high: parameter.high,
         scale: crate::study::scale_name(parameter.scale).to_owned(),
+        kind: parameter.kind.name().to_owned(),
+        labels: match &parameter.kind {
+            ParameterKind::Categorical { labels, .. } => labels.iter().map(Label::to_string).collect(),
+            ParameterKind::Boolean => vec!["false".to_owned(), "true".to_owned()],
+            ParameterKind::Real | ParameterKind::Integer { .. } => Vec::new(),
+        },
     }
 }
 
-fn evaluation(trial: Trial) -> Evaluation {
+fn evaluation(mut trial: Trial, domain: &Domain) -> Evaluation {
+    let idle: Vec<usize> = (0..trial.x.len()).filter(|&i| !domain.is_active(i, &trial.x)).collect();
+    for i in idle {
+        trial.x[i] = f64::NAN;
+    }
     Evaluation {
         id: trial.id,
         x: trial.x,

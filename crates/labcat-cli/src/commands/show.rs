@@ -11,7 +11,7 @@ use super::export::trial_json;
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, last_lines, moment, number, point, printable, timestamp, word};
+use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
 use crate::journal::{Correction, InHand, Journal, Trial, holder};
 use crate::paths::Paths;
 use crate::study::{Identity, duration};
@@ -51,8 +51,8 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
             &best.x
         }
     };
-    for (name, x) in identity.names().iter().zip(x) {
-        writeln!(out, "{name} = {}", number(*x))?;
+    for (name, value) in identity.named(x) {
+        writeln!(out, "{name} = {value}")?;
     }
     if recommended.is_some() {
         writeln!(out, "best draw {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
@@ -193,7 +193,6 @@ impl Status<'_> {
     fn in_words(&self) -> Result<(), Failure> {
         let mut out = stdout().lock();
         let optimizer = &self.optimizer;
-        let names = self.identity.names();
         writeln!(out, "{}: {}, begun {}", self.name, self.identity.direction, date(self.created))?;
         let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
         let (told, failed) = (self.told.len(), self.failed().len());
@@ -212,12 +211,12 @@ impl Status<'_> {
         }
         let recommended = Recommended::of(optimizer);
         if let Some(found) = &recommended {
-            writeln!(out, "recommended  {} at {}", found.in_words(), point(&names, &found.0.x, 6))?;
+            writeln!(out, "recommended  {} at {}", found.in_words(), self.identity.in_brief(&found.0.x, 6))?;
         }
         if let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
             let best_or_luckiest = if recommended.is_some() { "best draw    " } else { "best         " };
             write!(out, "{best_or_luckiest}")?;
-            writeln!(out, "{} at {} (evaluation {})", number(value), point(&names, &best.x, 6), best.id)?;
+            writeln!(out, "{} at {} (evaluation {})", number(value), self.identity.in_brief(&best.x, 6), best.id)?;
         }
         if let Some(newest) = optimizer.restarts().last() {
             let restarts = count(optimizer.restarts().len(), "restart");
@@ -236,8 +235,8 @@ impl Status<'_> {
             writeln!(out, "\noutstanding")?;
         }
         for trial in &self.pending {
-            let values = self.identity.names().into_iter().zip(&trial.x);
-            let values: Vec<String> = values.map(|(name, x)| format!("{name} = {}", number(*x))).collect();
+            let values = self.identity.named(&trial.x).into_iter();
+            let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
             let state = match self.state(trial.id) {
                 ("running", Some(seconds)) => {
                     format!(
@@ -255,7 +254,7 @@ impl Status<'_> {
     }
 
     fn list_failures(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let (failed, reasons, names) = (self.failed(), self.reasons(), self.identity.names());
+        let (failed, reasons) = (self.failed(), self.reasons());
         if failed.is_empty() {
             return Ok(());
         }
@@ -271,7 +270,7 @@ impl Status<'_> {
             "\nnewest failures (`labcat status {word} ID` shows all of the output, `labcat retry {word} ID` tries again)"
         )?;
         for trial in failed.iter().rev().take(FAILURES_SHOWN) {
-            writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), point(&names, &trial.x, 5))?;
+            writeln!(out, "  {}: {}  at {}", trial.id, printable(reason(trial)), self.identity.in_brief(&trial.x, 5))?;
             for line in last_lines(&trial.stdout, &trial.stderr) {
                 writeln!(out, "     | {}", printable(line))?;
             }
@@ -304,8 +303,8 @@ fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -
 fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
     let mut out = stdout().lock();
     writeln!(out, "evaluation {}: {}", trial.id, trial.status)?;
-    for (name, x) in identity.names().iter().zip(&trial.x) {
-        writeln!(out, "{name} = {}", number(*x))?;
+    for (name, value) in identity.named(&trial.x) {
+        writeln!(out, "{name} = {value}")?;
     }
     let run = trial.execution.as_ref();
     let beside = trial.result.as_ref().filter(|result| result.as_object().is_some_and(|fields| fields.len() > 1));

@@ -70,6 +70,11 @@ pub(crate) struct Parameter {
     pub(crate) high: f64,
     /// `linear` or `log`.
     pub(crate) scale: String,
+    /// `real`, `integer`, `categorical` or `boolean`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The labels of its values, by their numbers; empty for numbers.
+    pub(crate) labels: Vec<String>,
 }
 
 /// One evaluation that ended, well or not.
@@ -77,7 +82,7 @@ pub(crate) struct Parameter {
 pub(crate) struct Evaluation {
     /// The trial's number.
     pub(crate) id: u64,
-    /// The point, in the users' units.
+    /// The point, in the users' units; a choice as the number of its label, and NaN (on the page: null) where a parameter does not apply.
     pub(crate) x: Vec<f64>,
     /// The value; `None` if the evaluation failed.
     pub(crate) value: Option<f64>,

@@ -69,8 +69,9 @@ fn summary(data: &ReportData) -> String {
         return format!("{count}, no value yet.");
     };
     let at = |x: &[f64]| {
-        let coordinates = data.parameters.iter().zip(x);
-        coordinates.map(|(parameter, x)| format!("{} = {x}", parameter.name)).collect::<Vec<_>>().join(", ")
+        let applying = data.parameters.iter().zip(x).filter(|(_, x)| !x.is_nan());
+        let text = |p: &Parameter, x: f64| p.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());
+        applying.map(|(p, x)| format!("{} = {}", p.name, text(p, *x))).collect::<Vec<_>>().join(", ")
     };
     match &data.recommended {
         Some(found) => format!("{count}; recommended {} ± {} at {}.", found.mean, found.std, at(&found.x)),

@@ -161,7 +161,7 @@ impl Display {
         let optimizer = &session.optimizer;
         let best = match optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
             Some((best, value)) => {
-                format!("best {}  at {}", brief(value, 6), point(&session.identity.names(), &best.x, 5))
+                format!("best {}  at {}", brief(value, 6), session.identity.in_brief(&best.x, 5))
             }
             None => "no value yet".to_owned(),
         };
@@ -237,8 +237,8 @@ impl Display {
         if let Some(best) = optimizer.best() {
             let value = best.outcome.value().map(number).unwrap_or_default();
             text += &format!("best value {value} (evaluation {})\n", best.id);
-            for (name, x) in session.identity.names().iter().zip(&best.x) {
-                text += &format!("  {name} = {}\n", number(*x));
+            for (name, value) in session.identity.named(&best.x) {
+                text += &format!("  {name} = {value}\n");
             }
         }
         text + &format!("a page about it: labcat report {}\n", paths.word())

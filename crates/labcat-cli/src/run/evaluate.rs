@@ -1,5 +1,7 @@
 //! One evaluation: the command with its values, and what it gives.
 
+use crate::study::values;
+use labcat::{Domain, Parameter};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
@@ -8,7 +10,7 @@ use std::process::Command;
 
 use super::prepare::{self, Sheet};
 use crate::failure::Failure;
-use crate::format::{host, moment, number};
+use crate::format::{host, moment};
 use crate::journal::{Execution, Record};
 use crate::process::{self, Capture, End, Finished, Stop};
 use crate::study::template::Template;
@@ -30,7 +32,7 @@ pub(crate) enum Evaluated {
 #[derive(Clone, Debug)]
 pub(crate) struct Evaluator {
     objective: Objective,
-    names: Vec<String>,
+    domain: Domain,
     /// The study's templates, read.
     sheets: Vec<Sheet>,
 }
@@ -40,9 +42,10 @@ const VALUE_FILE: u64 = 64 * 1024 * 1024;
 
 impl Evaluator {
     /// Reads the study's templates; `study` is the file that names them.
-    pub(crate) fn new(objective: Objective, names: Vec<String>, study: &Path) -> Result<Evaluator, Failure> {
+    pub(crate) fn new(objective: Objective, domain: Domain, study: &Path) -> Result<Evaluator, Failure> {
+        let names: Vec<String> = domain.parameters().iter().map(|p| p.name.clone()).collect();
         let sheets = prepare::read(&objective, &names, study)?;
-        Ok(Evaluator { objective, names, sheets })
+        Ok(Evaluator { objective, domain, sheets })
     }
 
     /// Parameters that nothing uses: they were probably forgotten.
@@ -54,10 +57,13 @@ impl Evaluator {
         let used: Vec<usize> =
             texts.chain(self.sheets.iter().map(|sheet| &sheet.text)).flat_map(Template::parameters).collect();
         let where_to = if self.sheets.is_empty() { "`command` does" } else { "`command` and `template` do" };
-        let forgotten = self.names.iter().enumerate().filter(|(index, _)| !used.contains(index));
-        let problem = |(_, name): (usize, &String)| Problem {
+        let forgotten = self.domain.parameters().iter().enumerate().filter(|(index, _)| !used.contains(index));
+        let problem = |(_, parameter): (usize, &Parameter)| Problem {
             line: self.objective.line,
-            message: format!("{where_to} not use {{{name}}}; the command finds it in its environment as LABCAT_{name}"),
+            message: format!(
+                "{where_to} not use {{{0}}}; the command finds it in its environment as LABCAT_{0}",
+                parameter.name
+            ),
         };
         forgotten.map(problem).collect()
     }
@@ -76,7 +82,7 @@ impl Evaluator {
     }
 
     fn attempt(&self, id: u64, x: &[f64], stop: &Stop) -> Evaluated {
-        let values = texts(x);
+        let values = values::texts(&self.domain, x);
         let directory = self.directory(id, &values);
         let prepared = prepare::directory(&self.objective, &self.sheets, &directory, id, &values)
             .and_then(|()| self.write_parameters(&directory, id, x, &values));
@@ -119,7 +125,7 @@ impl Evaluator {
 
     /// The command of a point, its directory, and the files that are filled for it: what `labcat check` shows.
     pub(crate) fn preview(&self, x: &[f64]) -> Preview {
-        let values = texts(x);
+        let values = values::texts(&self.domain, x);
         let directory = self.directory(0, &values);
         let words = self.objective.command.iter().map(|template| template.fill(0, &values)).collect();
         let sheets = self.sheets.iter().map(|sheet| sheet.filled(&directory, 0, &values)).collect();
@@ -152,8 +158,8 @@ impl Evaluator {
         for (name, value) in &self.objective.environment {
             command.env(name, value);
         }
-        for (name, value) in self.names.iter().zip(values) {
-            command.env(format!("LABCAT_{name}"), value);
+        for (parameter, value) in self.domain.parameters().iter().zip(values) {
+            command.env(format!("LABCAT_{}", parameter.name), value);
         }
         command.env("LABCAT_id", id.to_string());
         command
@@ -162,8 +168,7 @@ impl Evaluator {
     fn write_parameters(&self, directory: &Path, id: u64, x: &[f64], values: &[String]) -> Result<(), String> {
         let Some(template) = &self.objective.parameters_file else { return Ok(()) };
         let file = directory.join(template.fill(id, values));
-        let object: serde_json::Map<String, serde_json::Value> =
-            self.names.iter().zip(x).map(|(name, value)| (name.clone(), (*value).into())).collect();
+        let object = values::object(&self.domain, x);
         prepare::write(&file, &(serde_json::Value::Object(object).to_string() + "\n"))
             .map_err(|error| format!("cannot write parameters_file {}: {error}", file.display()))
     }
@@ -209,11 +214,6 @@ pub(crate) struct Preview {
     pub(crate) directory: PathBuf,
     /// Files and what they would hold.
     pub(crate) sheets: Vec<(PathBuf, String)>,
-}
-
-/// Values as the command gets them.
-fn texts(x: &[f64]) -> Vec<String> {
-    x.iter().map(|value| number(*value)).collect()
 }
 
 /// A program named by a relative path is found from the directory that the command runs in, or beside the study.

@@ -69,8 +69,7 @@ fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Fai
             paths.word()
         )));
     };
-    let names = study.domain.parameters().iter().map(|p| p.name.clone()).collect();
-    let evaluator = Evaluator::new(objective.clone(), names, &paths.study)?;
+    let evaluator = Evaluator::new(objective.clone(), study.domain.clone(), &paths.study)?;
     for warning in evaluator.warnings() {
         complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
     }

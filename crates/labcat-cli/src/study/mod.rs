@@ -2,15 +2,17 @@
 
 pub(crate) mod duration;
 mod objective;
+mod parameters;
 mod parse;
 mod reader;
 pub(crate) mod template;
+pub(crate) mod values;
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{Config, Domain, Scale};
+use labcat::{Config, Domain, DomainError, Parameter, ParameterKind, PointError, Scale};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -48,10 +50,8 @@ pub(crate) struct Identity {
 /// A parameter as the journal remembers it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ParameterIdentity {
-    pub(crate) name: String,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) scale: String,
+    #[serde(flatten)]
+    pub(crate) parameter: Parameter,
     pub(crate) start: Option<f64>,
 }
 
@@ -77,13 +77,7 @@ impl Study {
             .parameters()
             .iter()
             .enumerate()
-            .map(|(i, p)| ParameterIdentity {
-                name: p.name.clone(),
-                low: p.low,
-                high: p.high,
-                scale: scale_name(p.scale).to_owned(),
-                start: self.start.as_ref().map(|x| x[i]),
-            })
+            .map(|(i, p)| ParameterIdentity { parameter: p.clone(), start: self.start.as_ref().map(|x| x[i]) })
             .collect();
         Identity {
             parameters,
@@ -96,11 +90,7 @@ impl Study {
 
     /// The middle of all ranges, each on its own scale.
     pub(crate) fn middle(&self) -> Vec<f64> {
-        let middle = |p: &labcat::Parameter| match p.scale {
-            Scale::Linear => 0.5 * p.low + 0.5 * p.high,
-            Scale::Log => (p.low.sqrt() * p.high.sqrt()).clamp(p.low, p.high),
-        };
-        self.domain.parameters().iter().map(middle).collect()
+        self.domain.middle()
     }
 
     /// Replaces the budget.
@@ -118,23 +108,39 @@ impl Study {
 impl Identity {
     /// The names of the parameters, in order.
     pub(crate) fn names(&self) -> Vec<&str> {
-        self.parameters.iter().map(|p| p.name.as_str()).collect()
+        self.parameters.iter().map(|p| p.parameter.name.as_str()).collect()
+    }
+
+    /// The set of points. What the journal holds was checked when the study began; were it empty, no value would be shown.
+    pub(crate) fn domain(&self) -> Result<Domain, DomainError> {
+        Domain::from_parameters(self.parameters.iter().map(|p| p.parameter.clone()).collect())
     }
 
     /// A point as a JSON object.
     pub(crate) fn by_name(&self, x: &[f64]) -> Map<String, Value> {
-        self.parameters.iter().zip(x).map(|(p, value)| (p.name.clone(), (*value).into())).collect()
+        self.domain().map(|domain| values::object(&domain, x)).unwrap_or_default()
     }
 
-    /// Whether a point is in the ranges of all parameters.
-    pub(crate) fn contains(&self, x: &[f64]) -> bool {
-        self.outside(x).is_none()
+    /// The values of a point that apply, as text.
+    pub(crate) fn named(&self, x: &[f64]) -> Vec<(String, String)> {
+        self.domain().map(|domain| values::named(&domain, x)).unwrap_or_default()
     }
 
-    /// The first parameter whose range a point leaves, in words.
+    /// A point in one line.
+    pub(crate) fn in_brief(&self, x: &[f64], digits: usize) -> String {
+        self.domain().map(|domain| values::in_brief(&domain, x, digits)).unwrap_or_default()
+    }
+
+    /// Why a point is none of the study's, in words.
     pub(crate) fn outside(&self, x: &[f64]) -> Option<String> {
-        let (p, value) = self.parameters.iter().zip(x).find(|(p, value)| !(p.low..=p.high).contains(value))?;
-        Some(format!("{} = {value} is outside its range, {} to {}", p.name, p.low, p.high))
+        match self.domain().map(|domain| domain.check(x)) {
+            Ok(Ok(())) => None,
+            Ok(Err(PointError::Outside { name, value, low, high })) => {
+                Some(format!("{name} = {value} is outside its range, {low} to {high}"))
+            }
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
     }
 
     /// The first difference to what the journal holds, in words.
@@ -171,17 +177,23 @@ pub(crate) fn scale_name(scale: Scale) -> &'static str {
 
 fn parameters_difference(now: &[ParameterIdentity], was: &[ParameterIdentity]) -> String {
     let names = |parameters: &[ParameterIdentity]| {
-        parameters.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
+        parameters.iter().map(|p| format!("`{}`", p.parameter.name)).collect::<Vec<_>>().join(", ")
     };
-    if let Some((now, was)) = now.iter().zip(was).find(|(now, was)| now.name == was.name && now != was) {
-        return format!("parameter `{}` was {was} and is now {now}", now.name);
+    if let Some((now, was)) =
+        now.iter().zip(was).find(|(now, was)| now.parameter.name == was.parameter.name && now != was)
+    {
+        return format!("parameter `{}` was {was} and is now {now}", now.parameter.name);
     }
     format!("the parameters were {} and are now {}", names(was), names(now))
 }
 
 impl std::fmt::Display for ParameterIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}..{} ({}", self.low, self.high, self.scale)?;
+        let p = &self.parameter;
+        match &p.kind {
+            ParameterKind::Real => write!(f, "{}..{} ({}", p.low, p.high, scale_name(p.scale))?,
+            _ => write!(f, "({} {}", p.kind.name(), values::range(p))?,
+        }
         match self.start {
             Some(start) => write!(f, ", start {start})"),
             None => write!(f, ")"),

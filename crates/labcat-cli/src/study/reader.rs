@@ -37,7 +37,7 @@ pub(crate) struct Table<'a, 't> {
 }
 
 /// A value of a table and where it stands.
-type Entry<'a, 't> = &'a Spanned<DeValue<'t>>;
+pub(super) type Entry<'a, 't> = &'a Spanned<DeValue<'t>>;
 
 impl<'t> Reader<'t> {
     pub(crate) fn new(text: &'t str) -> Self {

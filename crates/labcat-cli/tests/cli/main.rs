@@ -7,6 +7,7 @@ mod failures;
 mod faults;
 mod journals;
 mod kill;
+mod mixed;
 mod noise;
 mod output;
 mod overhead;

@@ -61,12 +61,29 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
             &[":6:", "`scale` cannot be \"cubic\""],
         ),
         (
-            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"integer\"\nlow = 0\nhigh = 9\n",
-            &[":4:", "`y` is integer, which labcat cannot optimise yet"],
+            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"integer\"\nlow = 0.5\nhigh = 9\n",
+            &[":5:", "`y` is integer and has low = 0.5"],
         ),
         (
-            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nchoices = [1]\n",
-            &[":4:", "`y` is categorical"],
+            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nchoices = [1, 1]\n",
+            &[":5:", "`choices` has 1 twice"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nlow = 1\n",
+            &[":2:", "`choices` is missing", "the labels of `y`"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"n\"\ntype = \"integer\"\nlow = 0\nhigh = 9\nstep = 2\n",
+            &[":6:", "write high = 8"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nwhen = { k = 1 }\n",
+            &[":6:", "`when` names `k`, which is no parameter of whole numbers or choices above this one"],
+        ),
+        (
+            "[study]\n[[parameter]]\nname = \"k\"\ntype = \"boolean\"\n\
+             [[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nwhen = { k = \"maybe\" }\n",
+            &[":9:", "which is none of true, false"],
         ),
         (
             "[study]\n[[parameter]]\nname = \"y\"\ntype = \"rational\"\nlow = 0\nhigh = 9\n",

@@ -2,6 +2,7 @@
 //! refinement of the best of them.
 
 use super::AcquisitionKind;
+use crate::domain::Domain;
 use crate::frame::Frame;
 use crate::gp::{Gp, PointPrediction};
 use crate::linalg::{self, Matrix};
@@ -25,6 +26,13 @@ pub(crate) struct Search {
     pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
     pub(crate) refinements: usize,
+}
+
+/// Where whole numbers and choices have their places, and along which axes a point is climbed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lattice<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) moves: &'a [bool],
 }
 
 /// Buffers of the maximisation, and its result.
@@ -75,13 +83,56 @@ impl Maximiser {
         rng: &mut Rng,
     ) {
         self.sample(frame, search, rng);
+        self.score_all(gp, best, acquisition, search);
+        if search.refinements > 0
+            && let Some(candidate) = self.best()
+        {
+            self.refine(candidate.index, None, gp, frame, best, acquisition, search);
+        }
+    }
+
+    /// Scores given places in the box and, with a domain, refines each of them along the axes that move.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn score_places(
+        &mut self,
+        places: &[Vec<f64>],
+        refined_in: Option<Lattice<'_>>,
+        gp: &Gp,
+        frame: &Frame,
+        best: f64,
+        acquisition: AcquisitionKind,
+        search: &Search,
+    ) {
+        let (d, m) = (frame.dim(), places.len());
+        self.local.reshape(m, d);
+        self.place.reshape(d, m);
+        self.x.resize(d, 0.0);
+        self.clipped = 0;
+        for (c, u) in places.iter().enumerate() {
+            self.place.col_mut(c).copy_from_slice(u);
+            frame.to_local(u, &mut self.x);
+            for (i, x) in self.x.iter().enumerate() {
+                self.local[(c, i)] = *x;
+            }
+        }
+        self.score_all(gp, best, acquisition, search);
+        for c in 0..m {
+            if refined_in.is_some() {
+                self.refine(c, refined_in, gp, frame, best, acquisition, search);
+            }
+        }
+    }
+
+    fn score_all(&mut self, gp: &Gp, best: f64, acquisition: AcquisitionKind, search: &Search) {
         gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
         self.score.clear();
         let worth = |(&m, &s): (&f64, &f64)| acquisition.value(m, search.optimism * s, best);
         self.score.extend(self.mean.iter().zip(&self.std).map(worth));
-        if search.refinements > 0 {
-            self.refine(gp, frame, best, acquisition, search);
-        }
+    }
+
+    /// Candidate `c`.
+    pub(crate) fn candidate(&self, c: usize) -> Candidate<'_> {
+        Candidate { index: c, u: self.place.col(c), score: self.score[c], mean: self.mean[c] }
     }
 
     /// Refines one point alone: its place in the box, mean and standard deviation.
@@ -90,6 +141,7 @@ impl Maximiser {
         gp: &Gp,
         frame: &Frame,
         x: &[f64],
+        mixed: Option<Lattice<'_>>,
         acquisition: AcquisitionKind,
         search: &Search,
     ) -> (&[f64], f64, f64) {
@@ -103,7 +155,9 @@ impl Maximiser {
         gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
         self.score.clear();
         self.score.push(acquisition.value(self.mean[0], search.optimism * self.std[0], 0.0));
-        self.refine(gp, frame, 0.0, acquisition, search);
+        if self.score[0] > f64::NEG_INFINITY {
+            self.refine(0, mixed, gp, frame, 0.0, acquisition, search);
+        }
         (self.place.col(0), self.mean[0], self.std[0])
     }
 
@@ -115,7 +169,7 @@ impl Maximiser {
                 best = Some(c);
             }
         }
-        best.map(|c| Candidate { index: c, u: self.place.col(c), score: self.score[c], mean: self.mean[c] })
+        best.map(|c| self.candidate(c))
     }
 
     /// Takes a candidate out of the running.
@@ -181,11 +235,22 @@ impl Maximiser {
         }
     }
 
-    /// Projected gradient ascent from the best sample, with Barzilai–Borwein first lengths and backtracking. Its result
-    /// takes the place of that sample.
-    fn refine(&mut self, gp: &Gp, frame: &Frame, best: f64, acquisition: AcquisitionKind, search: &Search) {
+    /// Projected gradient ascent from a sample, with Barzilai–Borwein first lengths and backtracking. Its result takes the place of
+    /// that sample. With whole numbers and choices only the axes that move are climbed, and each point is moved to the place of what
+    /// it stands for.
+    #[allow(clippy::too_many_arguments)]
+    fn refine(
+        &mut self,
+        index: usize,
+        mixed: Option<Lattice<'_>>,
+        gp: &Gp,
+        frame: &Frame,
+        best: f64,
+        acquisition: AcquisitionKind,
+        search: &Search,
+    ) {
         const BACKTRACKS: usize = 6;
-        let Some(Candidate { index, mut score, .. }) = self.best() else { return };
+        let mut score = self.score[index];
         let d = frame.dim();
         self.x.clear();
         self.x.extend((0..d).map(|i| self.local[(index, i)]));
@@ -197,6 +262,11 @@ impl Maximiser {
             self.gradient.clear();
             let slopes = self.at.mean_gradient.iter().zip(&self.at.std_gradient);
             self.gradient.extend(slopes.map(|(m, s)| by_mean * m + by_std * (search.optimism * s)));
+            if let Some(Lattice { moves, .. }) = mixed {
+                for (g, moves) in self.gradient.iter_mut().zip(moves) {
+                    *g = if *moves { *g } else { 0.0 };
+                }
+            }
             let norm = linalg::dot(&self.gradient, &self.gradient).sqrt();
             if !(norm > 0.0 && norm.is_finite()) {
                 break;
@@ -216,8 +286,10 @@ impl Maximiser {
             let mut improved = false;
             for _ in 0..BACKTRACKS {
                 self.trial.clear();
-                let moved =
-                    self.x.iter().zip(&self.gradient).map(|(x, g)| (x + length * g).clamp(-search.beta, search.beta));
+                let moved = self.x.iter().zip(&self.gradient).map(|(x, g)| {
+                    let stays = mixed.is_some() && *g == 0.0;
+                    if stays { *x } else { (x + length * g).clamp(-search.beta, search.beta) }
+                });
                 self.trial.extend(moved);
                 frame.to_box_into(&self.trial, &mut self.u);
                 let mut inside = true;
@@ -225,7 +297,10 @@ impl Maximiser {
                     inside &= u.abs() <= 1.0;
                     *u = u.clamp(-1.0, 1.0);
                 }
-                if !inside {
+                if let Some(Lattice { domain, .. }) = mixed {
+                    domain.snap(&mut self.u);
+                    frame.to_local(&self.u, &mut self.trial);
+                } else if !inside {
                     bring_back(frame, search.beta, &mut self.u, &mut self.trial);
                 }
                 gp.predict_with_gradient(&self.trial, &mut self.at);

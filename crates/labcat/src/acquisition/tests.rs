@@ -106,7 +106,7 @@ fn stretched(rng: &mut Rng, d: usize, centre: f64, length: f64, aspect: f64) -> 
     let n = 2 * d;
     let points: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|_| rng.between(-1.0, 1.0)).collect()).collect();
     let mut axes = PrincipalAxes::default();
-    axes.find(&Frame::of_box(d), points.iter().map(|u| (u.as_slice(), 0.0)), n);
+    axes.find(&Frame::of_box(d), points.iter().map(|u| (u.as_slice(), 0.0)), n, |_| true);
     axes.arrange(AxisOrder::Sorted);
     Frame::of_box(d)
         .centred(&vec![centre; d])

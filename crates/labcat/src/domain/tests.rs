@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
 fn parameter(low: f64, high: f64, scale: Scale) -> Parameter {
-    Parameter { name: "p".into(), low, high, scale }
+    Parameter::real("p", low, high).scaled(scale)
 }
 
 /// A domain of one parameter whose low and width lie anywhere from 1e-12 to 1e12.
@@ -51,7 +51,7 @@ proptest! {
         prop_assert!(domain.check(&x).is_ok());
         domain.to_unit(&x, &mut back);
         // What a unit in the last place of the user's value is worth in the box.
-        let (middle, half) = domain.spans[0];
+        let Span { middle, half, .. } = domain.spans[0];
         let tolerance = 4.0 * f64::EPSILON * (1.0 + (middle.abs() + half) / half);
         prop_assert!((back[0] - u).abs() <= tolerance, "{u} became {}", back[0]);
     }
@@ -61,7 +61,7 @@ proptest! {
 fn ends_and_middle_are_where_they_belong() {
     let domain = Domain::from_parameters(vec![
         parameter(-5.0, 10.0, Scale::Linear),
-        Parameter { name: "q".into(), low: 1e-4, high: 1e4, scale: Scale::Log },
+        Parameter::real("q", 1e-4, 1e4).scaled(Scale::Log),
     ])
     .unwrap();
     let mut u = [0.0; 2];

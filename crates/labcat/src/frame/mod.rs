@@ -121,6 +121,18 @@ impl Frame {
         self.centre[j] + u
     }
 
+    /// The frame of some axes that the others are not turned with.
+    pub(crate) fn block(&self, axes: &[usize]) -> Self {
+        let mut rotation = Matrix::zeros(axes.len(), axes.len());
+        for (b, &j) in axes.iter().enumerate() {
+            for (a, &i) in axes.iter().enumerate() {
+                rotation[(a, b)] = self.rotation[(i, j)];
+            }
+        }
+        let pick = |v: &[f64]| axes.iter().map(|&i| v[i]).collect();
+        Self { centre: pick(&self.centre), rotation, scale: pick(&self.scale) }
+    }
+
     /// u = R S x′ + c, with the same bits as [`Frame::to_box`].
     pub(crate) fn to_box_into(&self, x: &[f64], u: &mut [f64]) {
         stretched(&self.rotation, &self.scale, x, u);

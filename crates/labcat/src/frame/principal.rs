@@ -20,6 +20,8 @@ pub(crate) struct PrincipalAxes {
     /// U_a: right singular vectors of Z, in the old axes.
     axes: Matrix,
     sigma: Vec<f64>,
+    /// Axes that keep their places.
+    fixed: Vec<bool>,
     order: Vec<usize>,
     product: Matrix,
 }
@@ -31,14 +33,25 @@ impl PrincipalAxes {
         self.axes.reserve(d, d);
         self.product.reserve(d, d);
         self.sigma.reserve(d);
+        self.fixed.reserve(d);
         self.order.reserve(d);
     }
 
     /// Decomposes S X′_cen W = U_a Σ_a V_aᵀ with W = diag(1 − y′). (eq:svd_mod)
     ///
     /// S X′_cen = Rᵀ (U − c) is computed from the points in the box, so nothing drifts from step to step.
-    pub(crate) fn find<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = (&'a [f64], f64)>, n: usize) {
+    ///
+    /// Only the axes that `turns` names take part; they span a subspace of the box, and the others keep their places.
+    pub(crate) fn find<'a>(
+        &mut self,
+        frame: &Frame,
+        points: impl Iterator<Item = (&'a [f64], f64)>,
+        n: usize,
+        turns: impl Fn(usize) -> bool,
+    ) {
         let d = frame.dim();
+        self.fixed.clear();
+        self.fixed.extend((0..d).map(|i| !turns(i)));
         self.weighted.reshape(n, d);
         self.sigma.clear();
         self.sigma.resize(d, 0.0);
@@ -48,7 +61,37 @@ impl PrincipalAxes {
                 self.weighted[(p, i)] = (1.0 - y) * z;
             }
         }
-        linalg::right_singular_vectors(&mut self.weighted, &mut self.axes, &mut self.sigma);
+        if self.fixed.contains(&true) {
+            self.decompose_block();
+        } else {
+            linalg::right_singular_vectors(&mut self.weighted, &mut self.axes, &mut self.sigma);
+        }
+    }
+
+    /// The decomposition of the block of axes that turn, between axes that stay.
+    fn decompose_block(&mut self) {
+        let (n, d) = (self.weighted.rows(), self.weighted.cols());
+        let block: Vec<usize> = (0..d).filter(|&i| !self.fixed[i]).collect();
+        let (mut weighted, mut axes) = (Matrix::zeros(n, block.len()), Matrix::default());
+        let mut sigma = vec![0.0; block.len()];
+        for (k, &i) in block.iter().enumerate() {
+            weighted.col_mut(k).copy_from_slice(self.weighted.col(i));
+        }
+        if !block.is_empty() {
+            linalg::right_singular_vectors(&mut weighted, &mut axes, &mut sigma);
+        }
+        self.axes.reshape(d, d);
+        self.axes.fill(0.0);
+        for i in 0..d {
+            self.axes[(i, i)] = 1.0;
+            self.sigma[i] = linalg::dot(self.weighted.col(i), self.weighted.col(i)).sqrt();
+        }
+        for (b, &j) in block.iter().enumerate() {
+            for (a, &i) in block.iter().enumerate() {
+                self.axes[(i, j)] = axes[(a, b)];
+            }
+            self.sigma[j] = sigma[b];
+        }
     }
 
     /// Singular values in the places of their axes, none below 10⁻⁸ of the largest.
@@ -65,6 +108,11 @@ impl PrincipalAxes {
             AxisOrder::Sorted => {
                 self.order.extend(0..d);
                 self.order.sort_by(|&a, &b| self.sigma[b].total_cmp(&self.sigma[a]));
+                if self.fixed.contains(&true) {
+                    let mut sorted = std::mem::take(&mut self.order).into_iter().filter(|&j| !self.fixed[j]);
+                    let place = |i: usize| if self.fixed[i] { Some(i) } else { sorted.next() };
+                    self.order = (0..d).filter_map(place).collect();
+                }
             }
             AxisOrder::Matched => {
                 // Greedy, largest cosine first: U_a[(i, j)] is the cosine between old axis i and new axis j.

@@ -136,7 +136,7 @@ proptest! {
             frame = frame.centred(&u[best]);
             let old = rows(&frame.rotation);
             let mut axes = PrincipalAxes::default();
-            axes.find(&frame, u.iter().map(Vec::as_slice).zip(weights.iter().copied()), n);
+            axes.find(&frame, u.iter().map(Vec::as_slice).zip(weights.iter().copied()), n, |_| true);
             axes.arrange(order);
             frame = frame.rotated(&mut axes);
             let ell: Vec<f64> = (0..d).map(|_| 10_f64.powf(rng.between(-1.0, 1.0))).collect();
@@ -205,7 +205,7 @@ proptest! {
         }
         let y: Vec<f64> = points.iter().map(|_| rng.unit()).collect();
         let mut axes = PrincipalAxes::default();
-        axes.find(&Frame::of_box(d), points.iter().map(Vec::as_slice).zip(y.iter().copied()), points.len());
+        axes.find(&Frame::of_box(d), points.iter().map(Vec::as_slice).zip(y.iter().copied()), points.len(), |_| true);
         axes.arrange(AxisOrder::Sorted);
         let frame = Frame::of_box(d).rotated(&mut axes);
         let weighted: Vec<Vec<f64>> = points
@@ -244,7 +244,7 @@ proptest! {
             }
         }
         let mut axes = PrincipalAxes::default();
-        axes.find(&before, points.iter().map(|u| (u.as_slice(), 0.0)), points.len());
+        axes.find(&before, points.iter().map(|u| (u.as_slice(), 0.0)), points.len(), |_| true);
         axes.arrange(AxisOrder::Matched);
         let after = before.clone().rotated(&mut axes);
         for i in 0..d {
@@ -267,7 +267,7 @@ fn fewer_points_than_dimensions_still_give_a_rotation() {
         let points = random_points(&mut rng, n, d);
         for order in [AxisOrder::Sorted, AxisOrder::Matched] {
             let mut axes = PrincipalAxes::default();
-            axes.find(&Frame::of_box(d), points.iter().map(|u| (u.as_slice(), 0.0)), n);
+            axes.find(&Frame::of_box(d), points.iter().map(|u| (u.as_slice(), 0.0)), n, |_| true);
             axes.arrange(order);
             let frame = Frame::of_box(d).rotated(&mut axes);
             assert!(frame.is_valid(d));
@@ -286,7 +286,7 @@ fn points_that_all_coincide_turn_nothing() {
     let points = vec![vec![0.3, -0.2, 0.9]; 5];
     let mut axes = PrincipalAxes::default();
     let centred = Frame::of_box(3).centred(&points[0]);
-    axes.find(&centred, points.iter().map(|u| (u.as_slice(), 0.0)), points.len());
+    axes.find(&centred, points.iter().map(|u| (u.as_slice(), 0.0)), points.len(), |_| true);
     axes.arrange(AxisOrder::Sorted);
     assert_eq!(centred.clone().rotated(&mut axes), centred);
 }

@@ -187,7 +187,7 @@ pub(super) fn search(
     }
     candidates.retain(|(score, _, _)| !score.is_nan());
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut x = vec![0.0; d];
+    let mut x = vec![0.0; problem.domain.parameters().len()];
     for (acquisition, mean, u) in candidates {
         problem.domain.to_user(&u, &mut x);
         if !(problem.known.is_empty() || problem.known.known.admits(problem.domain, &mut x)) {

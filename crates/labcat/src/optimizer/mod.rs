@@ -3,6 +3,7 @@
 pub(crate) mod config;
 mod feasible;
 mod landscape;
+mod mixed;
 mod model;
 mod noise;
 mod propose;
@@ -49,6 +50,12 @@ pub enum AskError {
     /// All of the budget is told or pending: tell (or cancel) something first.
     #[error("the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again")]
     BudgetOutstanding {
+        /// Points asked and not yet told.
+        pending: usize,
+    },
+    /// Every configuration of a finite space is told or pending: tell something first.
+    #[error("every configuration left is pending ({pending} evaluations): tell or cancel one before asking again")]
+    SpaceOutstanding {
         /// Points asked and not yet told.
         pending: usize,
     },
@@ -180,10 +187,10 @@ impl Optimizer {
     /// An optimizer of a checked domain and configuration.
     pub fn new(domain: Domain, config: Config) -> Result<Self, Error> {
         let d = domain.dim();
-        let settings = config.check(d)?;
+        let settings = config.check_for(&domain)?;
         let mut rng = Rng::new(config.seed);
-        let first = settings.switches.centre_first.then(|| vec![0.0; d]);
-        let run = LocalRun::new(0, d, &settings, first, &mut rng);
+        let first = settings.switches.centre_first.then(|| vec![0.0; domain.parameters().len()]);
+        let run = LocalRun::new(0, &domain, &settings, first, &mut rng);
         let mut observations = Observations::new(settings.switches.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
@@ -234,6 +241,9 @@ impl Optimizer {
         if self.observations.len() + self.pending.len() >= self.settings.budget {
             return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
         }
+        if self.is_exhausted() {
+            return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
+        }
         let (choice, restart) = self.next_choice()?;
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         let model = self.model.as_ref().filter(|_| chosen_by_model).map(|model| (&self.domain, &self.run, model));
@@ -261,7 +271,7 @@ impl Optimizer {
             if let Some(x) = self.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
             }
-            let least = self.settings.initial_points.min(2 + self.domain.dim());
+            let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
                 return Ok((Choice::given(self.design_point(), Origin::Design), restart));
             }
@@ -282,16 +292,15 @@ impl Optimizer {
     /// The next point of the design, or one more that fills the space around everything asked in this run.
     fn design_point(&mut self) -> Vec<f64> {
         const TRIES: usize = 10;
-        let mut x = vec![0.0; self.domain.dim()];
+        let mut x = vec![0.0; self.domain.parameters().len()];
         for _ in 0..TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
                 None => {
-                    let d = self.domain.dim();
                     let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
                     let run = self.run.now.members.iter().chain(&self.run.failed);
                     let told = run.map(|&p| self.observations.unit(p));
-                    design::farthest_point(&mut self.rng, d, told.chain(asked.iter().map(Vec::as_slice)))
+                    design::farthest_point(&mut self.rng, &self.domain, told.chain(asked.iter().map(Vec::as_slice)))
                 }
             };
             self.domain.to_user(&u, &mut x);
@@ -303,14 +312,19 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             if !self.seen.contains(&x) {
-                break;
+                return x;
             }
         }
-        x
+        mixed::unseen(&self.domain, &self.seen, &mut self.rng).unwrap_or(x)
+    }
+
+    /// Whether every configuration of a finite space was suggested or told, and nobody wants one again.
+    fn is_exhausted(&self) -> bool {
+        self.queue.is_empty() && self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {
-        let mut u = vec![0.0; x.len()];
+        let mut u = vec![0.0; self.domain.dim()];
         self.domain.to_unit(x, &mut u);
         u
     }
@@ -319,11 +333,11 @@ impl Optimizer {
     fn restart(&mut self, cause: RestartCause) {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
-        let d = self.domain.dim();
-        let mut next = LocalRun::new(self.run.number + 1, d, &self.settings, None, &mut self.rng);
+        let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
         self.keep_found();
-        let over = std::mem::replace(&mut self.run, next);
+        let mut over = std::mem::replace(&mut self.run, next);
+        over.slice = None;
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
             self.best_run = Some(over);
         }
@@ -361,10 +375,11 @@ impl Optimizer {
     pub fn tell_point(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<TrialId, TellError> {
         self.domain.check(x)?;
         let outcome = self.checked(outcome.into())?;
+        let x = self.domain.canonical(x);
         let id = TrialId(self.next_id);
         self.next_id += 1;
-        self.seen.insert(x);
-        self.record(Evaluation { id, x: x.to_vec(), outcome, run: self.run.number });
+        self.seen.insert(&x);
+        self.record(Evaluation { id, x, outcome, run: self.run.number });
         Ok(id)
     }
 
@@ -389,6 +404,7 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
+        self.run.slice = None; // begun again when it is needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;
@@ -410,7 +426,7 @@ impl Optimizer {
         if !self.known.known.allows(x) {
             return Err(PointError::Violates);
         }
-        self.queue.push_back(x.to_vec());
+        self.queue.push_back(self.domain.canonical(x));
         // It takes the place of a design point that was not suggested yet.
         if self.run.number == 0 {
             self.run.design.pop();
@@ -420,7 +436,7 @@ impl Optimizer {
 
     /// The outcome, if it has as many constraints and derivatives as it should.
     fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
-        outcome.fits(self.config().constraints, self.domain.dim())?;
+        outcome.fits(self.config().constraints, self.domain.parameters().len())?;
         Ok(outcome)
     }
 
@@ -437,6 +453,7 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
+            mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         }
         if !(of_this_run && succeeded) {
             self.drop_model(); // it holds a fantasy of this point
@@ -476,6 +493,9 @@ impl Optimizer {
         if self.observations.len() >= self.settings.budget {
             return Some(StopReason::Budget);
         }
+        if self.pending.is_empty() && self.is_exhausted() {
+            return Some(StopReason::Exhausted);
+        }
         self.converged.then_some(StopReason::Tolerance)
     }
 
@@ -500,7 +520,7 @@ impl Optimizer {
         tolerance: Option<f64>,
     ) -> Result<(), ConfigError> {
         let config = Config { budget, target, tolerance, ..self.config().clone() };
-        let settings = config.check(self.domain.dim())?;
+        let settings = config.check_for(&self.domain)?;
         self.converged &= tolerance == self.config().tolerance;
         self.settings = settings;
         Ok(())

@@ -2,12 +2,14 @@
 
 use super::config::Settings;
 use super::feasible::{self, Limits};
+use super::mixed;
 use super::noise;
 use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
 use super::shortcut::Shortcut;
 use crate::acquisition::maximise::Maximiser;
+use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
 use crate::gp::joint::{Joint, Slope};
 use crate::gp::{Buffers, Gp, Prior};
@@ -35,6 +37,8 @@ pub(super) struct Model {
     pub(super) limits: Limits,
     /// The objective with the derivatives that were told, if any.
     pub(super) joint: Option<Joint>,
+    /// Whether it is one of the reals alone.
+    pub(super) sliced: bool,
 }
 
 /// A Gaussian process in the frame of its own most likely length-scales.
@@ -134,6 +138,9 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut
 
 /// The best of the members, or why the run is over.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
+    if problem.domain.is_mixed() && !problem.sliced {
+        return mixed::best_member(problem, run, outputs);
+    }
     if let Some(cause) = why_over(problem, run, outputs) {
         return Err(cause);
     }
@@ -155,7 +162,8 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
 /// Why a run whose members have these outputs has no more to give, if so.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
-    if !problem.ends || noise::is_on(problem, run) || feasible::is_astray(problem, run) {
+    let mixed = problem.domain.is_mixed() && !problem.sliced;
+    if !problem.ends || noise::is_on(problem, run) || mixed || feasible::is_astray(problem, run) {
         return None; // under noise the next step says
     }
     if switches.tolerance.is_some_and(|t| range <= t) {
@@ -172,7 +180,8 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) 
 }
 
 /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes, one along which the box is
-/// wider than that: a step along it changes no coordinate, and nothing is left to be learned there.
+/// wider than that: a step along it changes no coordinate, and nothing is left to be learned there. Axes of whole numbers and
+/// choices do not count.
 pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
     /// A box this many times as wide as rounding has room for a search.
     const ROOM: f64 = 1e3;
@@ -181,7 +190,12 @@ pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre:
     let share = |i: usize, j: usize| frame.rotation()[(j, i)].abs();
     let narrow = |i: usize| (0..d).all(|j| beta * frame.scale()[i] * share(i, j) <= rounding(j));
     let roomy = |i: usize| (0..d).any(|j| share(i, j) > ROOM * rounding(j));
-    (0..d).any(|i| narrow(i) && roomy(i)) || (0..d).all(narrow)
+    let is_real = |i: usize| {
+        let along = |a: &usize, b: &usize| share(i, *a).total_cmp(&share(i, *b));
+        !problem.domain.is_mixed() || (0..d).max_by(along).is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
+    };
+    let mut reals = (0..d).filter(|&i| is_real(i)).peekable();
+    reals.peek().is_some() && (reals.clone().any(|i| narrow(i) && roomy(i)) || reals.all(narrow))
 }
 
 impl LocalRun {
@@ -235,7 +249,7 @@ fn find_axes(problem: Problem<'_>, frame: &Frame, run: &LocalRun, outputs: &Outp
         &work.smooth
     };
     let points = members.iter().map(|&p| problem.observations.unit(p)).zip(y.iter().copied());
-    work.axes.find(frame, points, members.len());
+    work.axes.find(frame, points, members.len(), |i| problem.moves(i));
 }
 
 /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
@@ -264,7 +278,8 @@ pub(super) fn join_gradients(problem: Problem<'_>, run: &LocalRun, gp: &Gp, outp
     let x = gp.inputs();
     let told = |row: &usize| observations.gradient(run.now.members[*row]).next().is_some();
     let mut rows: Vec<usize> = (0..gp.len()).filter(told).collect();
-    if rows.is_empty() {
+    let plain = !problem.domain.is_mixed() && problem.domain.parameters().len() == d;
+    if rows.is_empty() || !plain {
         return None;
     }
     let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
@@ -312,7 +327,8 @@ pub(super) fn discard(
     work: &mut Workspace,
 ) -> usize {
     let region = TrustRegion { beta: run.now.beta, keep: noise::keep(problem, run) };
-    region.discard(gp.inputs(), best, &mut work.dropped);
+    mixed::reach(problem, run, run.now.beta, &mut work.scratch);
+    region.discard(gp.inputs(), best, &work.scratch, &mut work.dropped);
     gp.remove(&work.dropped);
     let mut dropped = work.dropped.iter().peekable();
     let mut position = 0;
@@ -328,11 +344,15 @@ impl Model {
     /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
     pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
         let newest = run.failed.len().saturating_sub(problem.settings.region.keep);
-        let mut x = vec![0.0; if run.failed.is_empty() { 0 } else { problem.domain.dim() }];
+        if run.failed.is_empty() {
+            return;
+        }
+        let (mut x, mut reach) = (vec![0.0; problem.domain.dim()], Vec::new());
+        mixed::reach(problem, run, run.now.beta, &mut reach);
         for &position in &run.failed[newest..] {
             run.now.frame.to_local(problem.observations.unit(position), &mut x);
             let measured = !problem.observations.constraints(position).is_empty(); // in the model already
-            if !measured && x.iter().all(|x| x.abs() <= run.now.beta) {
+            if !measured && x.iter().zip(&reach).all(|(x, reach)| x.abs() <= *reach) {
                 self.imagine(&x, self.incumbent);
             }
         }

@@ -12,7 +12,7 @@ use super::propose::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
 use crate::acquisition::AcquisitionKind;
-use crate::acquisition::maximise::Search;
+use crate::acquisition::maximise::{Lattice, Search};
 use crate::frame::Outputs;
 use crate::gp::{Gp, Prior};
 use crate::math;
@@ -254,7 +254,18 @@ pub(super) fn update_model(
     let found = Found { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean) };
     run.now.noise.find(found, run.now.told);
     let (limits, joint) = (Limits::default(), None);
-    Ok(Model { fit, outputs, discarded, shortcut: None, again: None, avoided: 0, incumbent: mean, limits, joint })
+    Ok(Model {
+        fit,
+        outputs,
+        discarded,
+        shortcut: None,
+        again: None,
+        avoided: 0,
+        incumbent: mean,
+        sliced: problem.sliced,
+        limits,
+        joint,
+    })
 }
 
 /// y′ of the members and the variances of their noise, in the workspace. Values are not warped where the noise would be bent with them.
@@ -332,7 +343,9 @@ fn recommend(problem: Problem<'_>, run: &LocalRun, fit: &Fit, work: &mut Workspa
     let optimism = -CAUTION / crate::acquisition::KAPPA;
     let search = Search { beta: run.now.beta, optimism, refinements: DESCENTS, ..problem.settings.search };
     let centre = vec![0.0; problem.domain.dim()];
-    let (u, mean, std) =
-        work.maximiser.climb(&fit.gp, &run.now.frame, &centre, AcquisitionKind::LowerConfidenceBound, &search);
+    let moves: Vec<bool> = (0..centre.len()).map(|i| problem.moves(i)).collect();
+    let lattice = problem.domain.is_mixed().then_some(Lattice { domain: problem.domain, moves: &moves });
+    let kind = AcquisitionKind::LowerConfidenceBound;
+    let (u, mean, std) = work.maximiser.climb(&fit.gp, &run.now.frame, &centre, lattice, kind, &search);
     (u.to_vec(), mean, std)
 }

@@ -6,7 +6,7 @@ use super::model::{self, Model, Workspace};
 use super::noise::Found;
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
-use super::{Limited, Optimizer, Pending, config::Settings, noise, seen::Seen, shortcut};
+use super::{Limited, Optimizer, Pending, config::Settings, mixed, noise, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
 use crate::observations::{Observations, TrialId};
@@ -25,6 +25,8 @@ pub(super) struct Problem<'a> {
     pub(super) found: Option<&'a Found>,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
+    /// Whether only the reals are searched, with everything else as in the best point.
+    pub(super) sliced: bool,
 }
 
 impl Problem<'_> {
@@ -62,36 +64,62 @@ impl Optimizer {
             domain, settings, known, observations, pending, seen, found, run, model, work, rng, next_id, ..
         } = self;
         let found = found.as_ref();
-        let problem = Problem { domain, settings, known, observations, pending, seen, found, ends: true };
-        // A step that was made before is only made again, or still at hand; what was revised or set since may end the run all the same.
-        let made = run.started() && run.fresh() == 0;
-        let mut current = match model.take() {
-            Some(current) if made => current,
-            outdated => {
-                work.reclaim(outdated);
-                let mut new = update_model(Problem { ends: !made, ..problem }, run, work)?; // lines 6–11
-                new.avoid_failures(problem, run);
-                new
-            }
-        };
-        if let Some(cause) = made.then(|| model::why_over(problem, run, &current.outputs)).flatten() {
-            work.reclaim(Some(current));
-            return Err(cause);
+        let problem =
+            Problem { domain, settings, known, observations, pending, seen, found, ends: true, sliced: false };
+        if domain.is_mixed() {
+            return mixed::propose(problem, run, model, work, rng, TrialId(*next_id));
         }
-        let shortcut = current.shortcut.take();
-        let current = model.insert(current);
-        if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, TrialId(*next_id))) {
-            return Ok(choice);
+        match prepare(problem, run, model, work, TrialId(*next_id))? {
+            Prepared::Choice(choice) => Ok(choice),
+            Prepared::Model(current) => maximise_acquisition(problem, run, current, work, rng), // line 12: x_EI
         }
-        if let Some(position) = current.again {
-            let x = observations.all()[position].x.clone();
-            if pending.iter().all(|p| p.x != x) {
-                return Ok(Choice::given(x, Origin::Repeat));
-            }
-        }
-        current.imagine_pending(problem, run);
-        maximise_acquisition(problem, run, current, work, rng) // line 12: x_EI
     }
+}
+
+/// What a step has before the acquisition function is maximised.
+pub(super) enum Prepared<'a> {
+    /// The point of a shortcut.
+    Choice(Choice),
+    /// The model, with pending points in it.
+    Model(&'a Model),
+}
+
+/// Brings the model up to date, and follows its shortcut if it has one.
+pub(super) fn prepare<'a>(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    model: &'a mut Option<Model>,
+    work: &mut Workspace,
+    next: TrialId,
+) -> Result<Prepared<'a>, RestartCause> {
+    // A step that was made before is only made again, or still at hand; what was revised or set since may end the run all the same.
+    let known = run.started() && run.fresh() == 0;
+    let mut current = match model.take() {
+        Some(current) if known => current,
+        outdated => {
+            work.reclaim(outdated);
+            let mut new = update_model(Problem { ends: problem.ends && !known, ..problem }, run, work)?; // lines 6–11
+            new.avoid_failures(problem, run);
+            new
+        }
+    };
+    if let Some(cause) = known.then(|| model::why_over(problem, run, &current.outputs)).flatten() {
+        work.reclaim(Some(current));
+        return Err(cause);
+    }
+    let shortcut = current.shortcut.take();
+    let current = model.insert(current);
+    if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next)) {
+        return Ok(Prepared::Choice(choice));
+    }
+    if let Some(position) = current.again {
+        let x = problem.observations.all()[position].x.clone();
+        if problem.pending.iter().all(|p| p.x != x) {
+            return Ok(Prepared::Choice(Choice::given(x, Origin::Repeat)));
+        }
+    }
+    current.imagine_pending(problem, run);
+    Ok(Prepared::Model(current))
 }
 
 /// Algorithm 2, lines 6–11: the model of what was told, in the frame that it makes. A step is a function of the run as it began
@@ -122,7 +150,8 @@ pub(super) fn update_model(
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
     let (limits, joint) = (Limits::default(), model::join_gradients(problem, run, &fit.gp, &outputs));
-    let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent: 0.0, limits, joint };
+    let (incumbent, sliced) = (0.0, problem.sliced);
+    let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent, sliced, limits, joint };
     Ok(limited(problem, run, model))
 }
 
@@ -144,15 +173,7 @@ fn maximise_acquisition(
     rng: &mut Rng,
 ) -> Result<Choice, RestartCause> {
     let Problem { domain, settings, pending, seen, .. } = problem;
-    // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
-    // what is known to work. (Powers of two are exact.)
-    let halvings = run.failures_in_a_row().min(1000) as i32;
-    let beta = run.now.beta * 0.5_f64.powi(halvings);
-    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
-        return Err(RestartCause::TrustRegion);
-    }
-    let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
-    let search = Search { beta, optimism: settings.search.optimism * daring, ..settings.search };
+    let search = search_of(problem, run)?;
     if problem.is_constrained() || model.joint.is_some() {
         return landscape::search(problem, run, model, &search, work, rng);
     }
@@ -174,6 +195,20 @@ fn maximise_acquisition(
         maximiser.strike(index);
     }
     Err(RestartCause::NoNewPoint)
+}
+
+/// How the acquisition function is to be maximised now.
+pub(super) fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCause> {
+    let settings = problem.settings;
+    // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
+    // what is known to work. (Powers of two are exact.)
+    let halvings = run.failures_in_a_row().min(1000) as i32;
+    let beta = run.now.beta * 0.5_f64.powi(halvings);
+    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
+        return Err(RestartCause::TrustRegion);
+    }
+    let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
+    Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ pub enum RestartCause {
     /// Every candidate was a point evaluated or pending already.
     #[strum(to_string = "no new point left in the trust region")]
     NoNewPoint,
+    /// In a mixed space: the reals have converged, and no step or swap leads to a better point.
+    #[strum(to_string = "no better neighbour of the best point")]
+    Neighbourhood,
     /// The kernel matrix could not be factored, even with a raised nugget.
     #[strum(to_string = "kernel matrix not positive definite")]
     Factorisation,
@@ -54,6 +57,8 @@ pub enum StopReason {
     Target,
     /// The only local run has converged (restarts are off).
     Tolerance,
+    /// Every configuration of a finite space was evaluated.
+    Exhausted,
 }
 
 /// Where a suggestion came from.
@@ -172,7 +177,7 @@ impl StepReport {
             report.nugget = gp.prior().nugget;
             length_scales.extend_from_slice(&model.fit.ell);
             half_widths.extend(frame.scale().iter().map(|s| s * run.now.beta));
-            centre.resize(frame.dim(), 0.0);
+            centre.resize(domain.parameters().len(), 0.0);
             domain.to_user(frame.centre(), &mut centre);
             rotation.extend_from_slice(frame.rotation().as_slice());
         }

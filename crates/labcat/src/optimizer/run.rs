@@ -4,6 +4,7 @@ use super::config::Settings;
 use super::noise::Known;
 use super::shortcut::Promise;
 use crate::design;
+use crate::domain::Domain;
 use crate::frame::Frame;
 use crate::gp::Buffers;
 use crate::observations::Observations;
@@ -24,12 +25,27 @@ pub(super) struct LocalRun {
     /// The newest shortcut that was followed.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) promise: Option<Promise>,
+    /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) slice: Option<Box<Slice>>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
     /// What the newest step began with: the step can be done again from here, bit for bit. (May be null, not missing.)
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) before: Option<Before>,
+}
+
+/// The search of the reals, with everything else as in the best point.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Slice {
+    pub(super) run: LocalRun,
+    /// Whether the newest step was one of this search, and how many evaluations were told when that was decided.
+    pub(super) leads: bool,
+    pub(super) decided_at: usize,
+    /// Whether it has converged.
+    pub(super) over: bool,
 }
 
 /// What a step changes.
@@ -76,24 +92,24 @@ pub(super) struct Before {
 }
 
 impl LocalRun {
-    /// A run whose first suggestions are `first` (in the box, if given) and then a Latin hypercube; after a restart it may be
+    /// A run whose first suggestions are `first` (in the cube of the parameters, if given) and then a Latin hypercube; after a restart it may be
     /// larger, when it matters more where to begin than to begin soon.
-    pub(super) fn new(number: usize, d: usize, settings: &Settings, first: Option<Vec<f64>>, rng: &mut Rng) -> Self {
+    pub(super) fn new(
+        number: usize,
+        domain: &Domain,
+        settings: &Settings,
+        first: Option<Vec<f64>>,
+        rng: &mut Rng,
+    ) -> Self {
         let factor = if number > 0 { settings.switches.restart_design } else { 1.0 };
         let points = (settings.initial_points as f64 * factor).ceil() as usize;
-        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), d);
+        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), domain.parameters().len());
         design.reverse();
         design.extend(first);
-        let now = Progress {
-            members: Vec::new(),
-            frame: Frame::of_box(d),
-            beta: settings.region.beta,
-            told: 0,
-            spread: 0.0,
-            noise: Known::default(),
-            prices: Vec::new(),
-        };
-        Self { number, design, failed: Vec::new(), revised: false, promise: None, now, before: None }
+        let design = design.iter().map(|cube| domain.embed(cube)).collect();
+        let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
+        let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
+        Self { number, design, failed: Vec::new(), revised: false, promise: None, slice: None, now, before: None }
     }
 
     /// Whether a model-based step was made.

@@ -15,6 +15,11 @@ impl Seen {
         self.0.insert(fingerprint(x));
     }
 
+    /// The number of different points.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn contains(&self, x: &[f64]) -> bool {
         self.0.contains(&fingerprint(x))
     }

@@ -1,6 +1,7 @@
 //! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum.
 
 use super::feasible;
+use super::mixed;
 use super::model::Workspace;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
@@ -60,6 +61,24 @@ pub(super) fn find(
     outputs: &Outputs,
     work: &mut Workspace,
 ) -> Option<Shortcut> {
+    if problem.domain.is_mixed() {
+        return mixed::shortcut(problem, run, gp, outputs, work);
+    }
+    let (members, observations) = (&run.now.members, problem.observations);
+    let points = || members.iter().map(|&p| observations.unit(p));
+    look(problem, run, gp, (gp.inputs(), &run.now.frame), points, outputs, work)
+}
+
+/// As [`find`], for inputs in a frame and the same points in its box.
+pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    (x, frame): (&Matrix, &Frame),
+    points: impl Fn() -> I,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Option<Shortcut> {
     let (switches, observations, members) = (&problem.settings.switches, problem.observations, &run.now.members);
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
     let (newest, above) = gp.surprise().filter(|_| switches.quadratic && !broken)?;
@@ -75,8 +94,8 @@ pub(super) fn find(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    upright(problem, run, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
-    let (turned, upright) = ((&run.now.frame, gp.inputs()), (&work.upright, &work.upright_inputs));
+    upright(frame.centre(), &points, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
+    let (turned, upright) = ((frame, x), (&work.upright, &work.upright_inputs));
     let fit = &mut work.quadratic;
     for (terms, (frame, x)) in
         [(Terms::Linear, turned), (Terms::Squares, turned), (Terms::Squares, upright), (Terms::All, turned)]
@@ -84,7 +103,7 @@ pub(super) fn find(
         if fit.fit(terms, x, y, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, y, n, typical) {
-                let lowest = fit.minimise(frame, members.iter().map(|&p| observations.unit(p)));
+                let lowest = fit.minimise(frame, points());
                 let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
                 if error < switches.quadratic_margin * -lowest && to.is_finite() {
                     return Some(Shortcut { u: fit.minimiser.clone(), from, to });
@@ -96,17 +115,21 @@ pub(super) fn find(
 }
 
 /// The members in a frame along the box's own axes, each scaled by how far they spread: there squares alone see a separable function.
-fn upright(problem: Problem<'_>, run: &LocalRun, frame: &mut Frame, inputs: &mut Matrix, scratch: &mut Vec<f64>) {
-    let (members, centre) = (&run.now.members, run.now.frame.centre());
-    let units = || members.iter().map(|&p| problem.observations.unit(p));
+fn upright<'a, I: Iterator<Item = &'a [f64]>>(
+    centre: &[f64],
+    points: &impl Fn() -> I,
+    frame: &mut Frame,
+    inputs: &mut Matrix,
+    scratch: &mut Vec<f64>,
+) {
     if frame.dim() != centre.len() {
         *frame = Frame::of_box(centre.len());
     }
-    let spread = |j: usize| units().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
+    let spread = |j: usize| points().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
     *frame = std::mem::take(frame).centred(centre).with_scale((0..centre.len()).map(spread));
-    inputs.reshape(members.len(), centre.len());
+    inputs.reshape(points().count(), centre.len());
     scratch.resize(centre.len(), 0.0);
-    for (row, u) in units().enumerate() {
+    for (row, u) in points().enumerate() {
         frame.to_local(u, scratch);
         for (j, x) in scratch.iter().enumerate() {
             inputs[(row, j)] = *x;
@@ -116,7 +139,7 @@ fn upright(problem: Problem<'_>, run: &LocalRun, frame: &mut Frame, inputs: &mut
 
 /// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.
 pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
-    let mut x = vec![0.0; shortcut.u.len()];
+    let mut x = vec![0.0; problem.domain.parameters().len()];
     problem.domain.to_user(&shortcut.u, &mut x);
     if !(problem.known.is_empty() || problem.known.known.admits(problem.domain, &mut x)) {
         return None;

@@ -188,7 +188,7 @@ impl Loaded {
         let wrong = |why: &dyn fmt::Display| StateError::Inconsistent(why.to_string());
         let domain = Domain::from_parameters(self.parameters).map_err(|e| wrong(&e))?;
         let d = domain.dim();
-        let settings = self.config.check(d).map_err(|e| wrong(&e))?;
+        let settings = self.config.check_for(&domain).map_err(|e| wrong(&e))?;
         let suggested =
             || self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(&self.cancelled);
         if self.evaluations.len() != self.told {
@@ -202,7 +202,10 @@ impl Loaded {
             seen.insert(x);
         }
         for evaluation in &self.evaluations {
-            evaluation.outcome.fits(settings.switches.constraints, d).map_err(|why| wrong(&why))?;
+            evaluation
+                .outcome
+                .fits(settings.switches.constraints, domain.parameters().len())
+                .map_err(|why| wrong(&why))?;
         }
         let mut ids: Vec<_> = self.evaluations.iter().map(|e| e.id).chain(self.pending.iter().map(|p| p.id)).collect();
         ids.sort_unstable();
@@ -248,6 +251,12 @@ impl Loaded {
 impl LocalRun {
     /// Whether a state that was read can be worked with.
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
+        if let Some(slice) = &self.slice {
+            slice.run.check(d, evaluations)?;
+            if slice.run.now.members.is_empty() || slice.run.slice.is_some() {
+                return Err("the search of the reals has no point to start from");
+            }
+        }
         let before = self.before.as_ref();
         let outcomes = |positions: &[usize], succeeded: bool| {
             let as_said = |p: &usize| evaluations.get(*p).is_some_and(|e| e.outcome.is_failed() != succeeded);

@@ -6,7 +6,7 @@ use super::model::{Model, Workspace};
 use super::noise::{self, Found};
 use super::propose::{Problem, update_model};
 use super::run::LocalRun;
-use crate::domain::PointError;
+use crate::domain::{Axis, PointError};
 use crate::frame::normalise;
 use crate::gp::likelihood::Curvature;
 use crate::gp::{Buffers, Gp, Prior};
@@ -46,7 +46,8 @@ pub struct Recommendation {
 pub struct Region {
     /// Its centre: the best point of the run.
     pub centre: Vec<f64>,
-    /// Its half-axes: the vectors from the centre to the middles of its faces (to first order on a log scale).
+    /// Its half-axes: the vectors from the centre to the middles of its faces (to first order on a log scale). Choices have none:
+    /// all of them are always in reach.
     pub half_axes: Vec<Vec<f64>>,
 }
 
@@ -87,7 +88,7 @@ impl Optimizer {
         let current = self.found_now();
         let found = [current.as_ref(), self.found.as_ref()].into_iter().flatten();
         if let Some(found) = found.min_by(|a, b| a.bound().total_cmp(&b.bound())) {
-            let mut x = vec![0.0; self.domain.dim()];
+            let mut x = vec![0.0; self.domain.parameters().len()];
             self.domain.to_user(&found.u, &mut x);
             return Some(Recommendation { x, mean: self.config().direction.orient(found.mean), std: found.std });
         }
@@ -115,7 +116,17 @@ impl Optimizer {
     /// What a look at the model of a run reads.
     fn problem(&self) -> Problem<'_> {
         let Self { domain, settings, known, observations, pending, seen, found, .. } = self;
-        Problem { domain, settings, known, observations, pending, seen, found: found.as_ref(), ends: false }
+        Problem {
+            domain,
+            settings,
+            known,
+            observations,
+            pending,
+            seen,
+            found: found.as_ref(),
+            ends: false,
+            sliced: false,
+        }
     }
 
     /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation.
@@ -183,10 +194,12 @@ impl Optimizer {
         let mut scales = LengthScales::default();
         let how = Ascent { steps: RELEVANCE_STEPS, curvature: Curvature::AverageInformation, longest: 1.0 };
         scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
-        let weights: Vec<f64> =
-            scales.ell.iter().zip(&spread).map(|(l, s)| if *s > 0.0 { (l * s).powi(-2) } else { 0.0 }).collect();
+        let mut weights = vec![0.0; self.domain.parameters().len()];
+        for (j, (l, s)) in scales.ell.iter().zip(&spread).enumerate().filter(|(_, (_, s))| **s > 0.0) {
+            weights[self.domain.parameter_of(j)] += (l * s).powi(-2);
+        }
         let total: f64 = weights.iter().sum();
-        let equal = 1.0 / d as f64;
+        let equal = 1.0 / self.domain.parameters().len() as f64;
         Some(weights.into_iter().map(|w| if total > 0.0 && total.is_finite() { w / total } else { equal }).collect())
     }
 
@@ -206,13 +219,20 @@ impl Optimizer {
             return None;
         }
         let (frame, d) = (&self.run.now.frame, self.domain.dim());
-        let mut centre = vec![0.0; d];
+        let mut centre = vec![0.0; self.domain.parameters().len()];
         self.domain.to_user(frame.centre(), &mut centre);
+        let is_choice = |i: &usize| self.domain.axes()[*i] == Axis::Choice;
         let half_axis = |i: usize| -> Vec<f64> {
             let length = self.run.now.beta * frame.scale()[i];
-            (0..d).map(|j| frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j])).collect()
+            let mut half_axis = vec![0.0; centre.len()];
+            for j in (0..d).filter(|j| !is_choice(j)) {
+                half_axis[self.domain.parameter_of(j)] =
+                    frame.rotation()[(j, i)] * length * self.domain.stretch(j, frame.centre()[j]);
+            }
+            half_axis
         };
-        Some(Region { centre, half_axes: (0..d).map(half_axis).collect() })
+        let half_axes = (0..d).filter(|i| !is_choice(i)).map(half_axis).collect();
+        Some(Region { centre, half_axes })
     }
 
     /// What the newest step of this object did; `None` before the first.

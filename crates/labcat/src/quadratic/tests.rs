@@ -10,7 +10,7 @@ fn frame(rng: &mut Rng) -> Frame {
     use crate::frame::{AxisOrder, PrincipalAxes};
     let points: Vec<Vec<f64>> = (0..9).map(|_| (0..D).map(|_| rng.between(-1.0, 1.0)).collect()).collect();
     let mut axes = PrincipalAxes::default();
-    axes.find(&Frame::of_box(D), points.iter().map(|u| (u.as_slice(), 0.0)), points.len());
+    axes.find(&Frame::of_box(D), points.iter().map(|u| (u.as_slice(), 0.0)), points.len(), |_| true);
     axes.arrange(AxisOrder::Sorted);
     Frame::of_box(D).centred(&points[0]).rotated(&mut axes).with_scale((0..D).map(|i| 0.3 + 0.2 * i as f64))
 }

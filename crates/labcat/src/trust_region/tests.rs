@@ -14,10 +14,13 @@ fn matrix(rows: &[Vec<f64>], d: usize) -> Matrix {
 
 #[test]
 fn the_region_is_closed() {
-    let region = TrustRegion { beta: 0.5, keep: 1 };
-    let x = matrix(&[vec![0.5, -0.5], vec![0.5, 0.500_000_000_000_000_1]], 2);
-    assert!(region.contains(&x, 0));
-    assert!(!region.contains(&x, 1));
+    let region = TrustRegion { beta: 0.5, keep: 2 };
+    let x = matrix(&[vec![0.5, -0.5], vec![0.5, 0.500_000_000_000_000_1], vec![0.0, 0.0]], 2);
+    let mut out = Vec::new();
+    region.discard(&x, 2, &[0.5; 2], &mut out);
+    assert_eq!(out, [1], "the corner is inside");
+    region.discard(&x, 2, &[0.5, f64::INFINITY], &mut out);
+    assert_eq!(out, [0], "a choice is never outside");
 }
 
 #[test]
@@ -26,13 +29,13 @@ fn the_oldest_outside_go_first_then_the_oldest_inside() {
     let rows = [0.1, 5.0, 0.0, 0.2, 7.0, 0.3, 9.0];
     let x = matrix(&rows.map(|v| vec![v]), 1);
     let mut out = vec![99];
-    region.discard(&x, 2, &mut out);
+    region.discard(&x, 2, &[1.0], &mut out);
     assert_eq!(out, [0, 1, 4, 6]);
-    region.discard(&x, 0, &mut out);
+    region.discard(&x, 0, &[1.0], &mut out);
     assert_eq!(out, [1, 2, 4, 6], "the best stays though it is the oldest");
-    TrustRegion { beta: 1.0, keep: 5 }.discard(&x, 2, &mut out);
+    TrustRegion { beta: 1.0, keep: 5 }.discard(&x, 2, &[1.0], &mut out);
     assert_eq!(out, [1, 4], "the youngest outside stays while there is room");
-    TrustRegion { beta: 1.0, keep: 7 }.discard(&x, 2, &mut out);
+    TrustRegion { beta: 1.0, keep: 7 }.discard(&x, 2, &[1.0], &mut out);
     assert!(out.is_empty());
 }
 
@@ -50,7 +53,7 @@ proptest! {
         let best = best.index(n);
         let region = TrustRegion { beta, keep };
         let mut out = Vec::new();
-        region.discard(&matrix(&rows, 3), best, &mut out);
+        region.discard(&matrix(&rows, 3), best, &[beta; 3], &mut out);
 
         prop_assert!(out.windows(2).all(|w| w[0] < w[1]), "ascending");
         prop_assert!(!out.contains(&best), "never the best");

@@ -15,7 +15,7 @@ fn says(error: &impl std::fmt::Display, parts: &[&str]) {
 }
 
 fn parameter(name: &str, low: f64, high: f64, scale: Scale) -> Parameter {
-    Parameter { name: name.into(), low, high, scale }
+    Parameter::real(name, low, high).scaled(scale)
 }
 
 #[test]

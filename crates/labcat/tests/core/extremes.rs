@@ -183,7 +183,7 @@ fn a_domain_with_fewer_points_than_the_budget_is_still_used_up() {
 #[test]
 fn logarithmic_parameters() {
     for preset in PRESETS {
-        let parameter = |name: &str, low, high, scale| Parameter { name: name.into(), low, high, scale };
+        let parameter = |name: &str, low, high, scale| Parameter::real(name, low, high).scaled(scale);
         let domain = Domain::from_parameters(vec![
             parameter("rate", 1e-8, 1.0, Scale::Log),
             parameter("weight", 1e-300, 1e300, Scale::Log),

@@ -97,7 +97,7 @@ fn random_domain(dice: &mut Dice, d: usize) -> Domain {
             2 => (3.0, 3.000_001, Scale::Linear),
             _ => (-1.0, 1.0, Scale::Linear),
         };
-        Parameter { name: format!("p{i}"), low, high, scale }
+        Parameter::real(&format!("p{i}"), low, high).scaled(scale)
     });
     Domain::from_parameters(parameters.collect()).unwrap()
 }
@@ -290,6 +290,7 @@ fn ask(optimizer: &mut Optimizer, model: &mut Model) {
             }
             assert_eq!(model.stop(), Some(reason));
         }
+        Err(AskError::SpaceOutstanding { .. }) => panic!("a space of reals has no end"),
         Err(AskError::BudgetOutstanding { pending }) => {
             assert_eq!(pending, model.pending.len());
             assert!(model.budget.is_some_and(|b| model.told.len() + pending >= b));

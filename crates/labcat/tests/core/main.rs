@@ -10,6 +10,7 @@ mod failures;
 #[cfg(feature = "serde")]
 mod fixtures;
 mod fuzz;
+mod mixed;
 mod noise;
 mod quality;
 mod reports;

@@ -14,6 +14,15 @@ evaluations.forEach(({ id }, index) => highest.push(Math.max(highest[index], id)
 const afterId = (count) => highest[Math.min(count, evaluations.length)];
 const reasonOf = ({ message, status }) => message || status;
 
+// ---- values of parameters: numbers, or labels by their numbers; null where a parameter does not apply
+
+const valueText = ({ labels }, value, digits = 6) => (value === null ? "–" : labels.length ? labels[value] : short(value, digits));
+const valueData = ({ labels, type }, value) => (type === "boolean" ? value === 1 : labels.length ? labels[value] : value);
+// Half a place beyond the first and the last label, and a tick for each.
+const parameterRange = ({ low, high, scale, labels }) => (labels.length
+  ? { low: -0.5, high: labels.length - 0.5, log: false, labels }
+  : { low, high, log: scale === "log" });
+
 // ---- the value's axis, shared by all charts: linear, log, or (with values of both signs) the log of the distance to the best
 
 const valueAxis = (() => {

@@ -119,7 +119,7 @@ const outcome = (evaluation) => (evaluation.value === null ? trimmed(reasonOf(ev
 
 function describe(index) {
   const evaluation = evaluations[index];
-  const point = parameters.map(({ name }, axis) => `${name} ${short(evaluation.x[axis])}`).join(", ");
+  const point = parameters.map((parameter, axis) => `${parameter.name} ${valueText(parameter, evaluation.x[axis])}`).join(", ");
   return `Evaluation ${evaluation.id}: ${outcome(evaluation)}; ${point}`;
 }
 
@@ -129,7 +129,7 @@ function showTip(place) {
   tip.classList.remove("pinned");
   if (active === null) return;
   const evaluation = evaluations[active];
-  const rows = parameters.slice(0, 8).flatMap(({ name }, axis) => [html("dt", {}, name), html("dd", {}, short(evaluation.x[axis]))]);
+  const rows = parameters.slice(0, 8).flatMap((parameter, axis) => [html("dt", {}, parameter.name), html("dd", {}, valueText(parameter, evaluation.x[axis]))]);
   const more = parameters.length > 8 ? html("p", { class: "note" }, `and ${counted(parameters.length - 8, "more parameter")}`) : null;
   const title = html("div", {}, html("strong", {}, outcome(evaluation)), ` · evaluation ${evaluation.id}`);
   tip.replaceChildren(title, html("dl", {}, ...rows), ...(more ? [more] : []));

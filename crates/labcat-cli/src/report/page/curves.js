@@ -58,21 +58,23 @@ function bestSoFar(points, end) {
 }
 
 function drawParameter(axis) {
-  const { low, high, scale } = parameters[axis];
+  const range = parameterRange(parameters[axis]);
   return (layer, width) => {
     const height = 220;
     const frame = drawFrame(layer, width, {
-      height, x: { low, high, log: scale === "log", ends: true }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
+      height, x: { ...range, ends: !range.labels }, y: valueAxis.range(), rail: failed.length > 0, yTitle: valueAxis.title(),
     });
-    const points = evaluations.map(({ x, value }) => [frame.x(x[axis]), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
+    const level = (value) => (value === null ? frame.railAt : frame.y(valueAxis.of(value)));
+    const points = evaluations.map(({ x, value }) => (x[axis] === null ? null : [frame.x(x[axis]), level(value)]));
+    const applying = (indices) => indices.filter((index) => points[index]);
     const age = (index) => Math.floor((index / evaluations.length) * RAMP);
     for (let step = 0; step < RAMP; step += 1) {
-      const members = succeeded.filter((index) => age(index) === step);
+      const members = applying(succeeded).filter((index) => age(index) === step);
       layer.append(svg("path", { class: `dots ramp-${step}`, style: `--dot:${dotSize()}`, d: joined(members, (index) => dot(points[index])) }));
     }
     layer.append(
-      svg("path", { class: "crosses", d: joined(failed, (index) => cross(points[index])) }),
-      svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
+      svg("path", { class: "crosses", d: joined(applying(failed), (index) => cross(points[index])) }),
+      svg("path", { class: "best-dot", d: joined(applying([study.best]), (index) => diamond(points[index])) }),
     );
     return { height, points };
   };

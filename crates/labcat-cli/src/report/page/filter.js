@@ -6,7 +6,9 @@ const columns = [
   { name: "id", get: (index) => evaluations[index].id },
   valueColumn,
   { name: "status", get: (index) => evaluations[index].status, words: true },
-  ...parameters.map(({ name }, axis) => ({ name, axis, get: (index) => evaluations[index].x[axis] })),
+  ...parameters.map((parameter, axis) => ({
+    name: parameter.name, labels: parameter.labels, axis, get: (index) => evaluations[index].x[axis], text: (value) => valueText(parameter, value),
+  })),
   { name: "seconds", get: (index) => evaluations[index].seconds, text: (seconds) => short(seconds, 4) },
 ];
 const CONDITION = /("(?:[^"\\]|\\.)*"|[^\s<>=!"]+)\s*(<=|>=|!=|<|>|=)\s*("(?:[^"\\]|\\.)*"|[^\s]+)/g;
@@ -24,13 +26,20 @@ function parseFilter(text) {
   const rest = text.replace(CONDITION, (_, left, compare, right) => {
     const name = unquoted(left);
     const column = columns.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    const bound = column?.words ? unquoted(right).toLowerCase() : Number(unquoted(right));
+    const bound = column?.words ? unquoted(right).toLowerCase() : numberOf(column, unquoted(right));
     if (!column) problem = `There is no column “${name}”; there are: ${columns.map((known) => known.name).join(", ")}.`;
+    else if (column.labels?.length && Number.isNaN(bound)) problem = `“${right}” is none of ${column.labels.join(", ")}.`;
     else if (!column.words && Number.isNaN(bound)) problem = `“${right}” is not a number to compare ${column.name} with.`;
     else conditions.push({ column, compare, bound });
     return " ";
   });
   return { conditions, problem, words: rest.toLowerCase().split(/\s+/).filter(Boolean) };
+}
+
+// A label counts as its number; so does its place, which a brush writes.
+function numberOf(column, text) {
+  const place = (column?.labels ?? []).findIndex((label) => label.toLowerCase() === text.toLowerCase());
+  return place >= 0 ? place : Number(text);
 }
 
 function holds({ column, compare, bound }, index) {

@@ -21,7 +21,7 @@ function drawFrame(layer, width, { height, x, y, xTitle, yTitle, rail = false, s
   }
   const foot = bottom + (rail ? 20 : 0);
   layer.append(svg("line", { class: "axis", x1: left, x2: right, y1: foot, y2: foot }));
-  drawColumns(layer, xScale, foot, { left, right, top: square ? top : foot, whole: x.whole, ends: x.ends ? [x.low, x.high] : [], log: x.log });
+  drawColumns(layer, xScale, foot, { left, right, top: square ? top : foot, whole: x.whole, ends: x.ends ? [x.low, x.high] : [], log: x.log, labels: x.labels });
   if (rail) layer.append(svg("text", { x: left - 8, y: bottom + 10, "text-anchor": "end", dy: "0.35em" }, "failed"));
   if (yTitle) layer.append(svg("text", { x: 0, y: 12 }, shift ? `${yTitle} − ${short(shift, 15)}` : yTitle));
   if (xTitle) layer.append(svg("text", { x: right, y: height - 4, "text-anchor": "end" }, xTitle));
@@ -37,8 +37,9 @@ function commonPart({ low, high, log }) {
 }
 
 // The ends of a range have their labels first, if they are wanted; the ticks between them have what room is left.
-function drawColumns(layer, scale, foot, { left, right, top, whole = false, ends = [], log = false }) {
-  const ticks = scale.ticks(Math.max(2, Math.round((right - left) / 80)));
+function drawColumns(layer, scale, foot, { left, right, top, whole = false, ends = [], log = false, labels = null }) {
+  const room = labels ? Math.floor((right - left) / labels.length / LETTER) - 1 : 0;
+  const ticks = labels ? labels.map((label, at) => ({ at, label: trimmed(label, Math.max(4, room)) })) : scale.ticks(Math.max(2, Math.round((right - left) / 80)));
   const taken = [];
   const add = (at, label, from, to, anchor) => {
     if (from < 0 || to > right + 10 || taken.some(([a, b]) => from < b + 8 && to > a - 8)) return;

@@ -18,7 +18,8 @@ function showBest() {
   }
   const found = study.recommended;
   const chosenPoint = found ?? best;
-  const point = parameters.map(({ name }, axis) => html("div", {}, html("dt", { title: name }, name), html("dd", { title: String(chosenPoint.x[axis]) }, short(chosenPoint.x[axis], 8))));
+  const point = parameters.map((parameter, axis) => html("div", {}, html("dt", { title: parameter.name }, parameter.name),
+    html("dd", { title: String(valueData(parameter, chosenPoint.x[axis])) }, valueText(parameter, chosenPoint.x[axis], 8))));
   const shown = html("dl", { class: "point" }, ...(point.length > MANY ? point.slice(0, MANY) : point));
   const rest = point.length > MANY
     ? html("details", { id: "best-rest" }, html("summary", {}, `${point.length - MANY} more parameters`), html("dl", { class: "point" }, ...point.slice(MANY)))
@@ -42,7 +43,8 @@ function showBest() {
 }
 
 async function copyPoint(button, best) {
-  const text = JSON.stringify(Object.fromEntries(parameters.map(({ name }, axis) => [name, best.x[axis]])), null, 2);
+  const applying = parameters.flatMap((parameter, axis) => (best.x[axis] === null ? [] : [[parameter.name, valueData(parameter, best.x[axis])]]));
+  const text = JSON.stringify(Object.fromEntries(applying), null, 2);
   const done = await copyText(text);
   button.textContent = done ? "Copied" : "Copying is not allowed here";
   $("live").textContent = button.textContent;
@@ -106,7 +108,7 @@ function showFailures() {
 
 function failure(index, open) {
   const evaluation = evaluations[index];
-  const point = parameters.map(({ name }, axis) => `${trimmed(name, 24)} = ${short(evaluation.x[axis])}`).join(", ");
+  const point = parameters.map((parameter, axis) => `${trimmed(parameter.name, 24)} = ${valueText(parameter, evaluation.x[axis])}`).join(", ");
   const last = evaluation.message || (evaluation.stderr || evaluation.stdout).trimEnd().split("\n").at(-1);
   const output = outputOf(evaluation);
   output.prepend(html("p", { class: "where" }, `At ${point}`));

@@ -9,7 +9,7 @@ function drawParallel(layer, available) {
   const gap = shown.length > 1 ? (width - 2 * side) / (shown.length - 1) : 0;
   const axes = shown.map((column, k) => {
     const parameter = parameters[column.axis];
-    const range = parameter ? { low: parameter.low, high: parameter.high, log: parameter.scale === "log" } : valueAxis.exact();
+    const range = parameter ? parameterRange(parameter) : valueAxis.exact();
     return { column, parameter, place: side + k * gap, scale: makeScale(range.low, range.high, range.log, bottom, top), range };
   });
   const level = ({ parameter, scale, column }, index) => scale(parameter ? column.get(index) : valueAxis.of(column.get(index)));
@@ -19,7 +19,8 @@ function drawParallel(layer, available) {
     const [anchor, edge] = k === 0 ? ["start", 4] : k === axes.length - 1 ? ["end", width - 4] : ["middle", axis.place];
     drawAxis(layer, axis, { top, bottom, room: gap || width, anchor, edge });
   });
-  const points = evaluations.map((_, index) => (filter.matches[index] ? [axes[0].place, level(axes[0], index)] : null));
+  const first = (index) => axes.find(({ column }) => column.get(index) !== null);
+  const points = evaluations.map((_, index) => (filter.matches[index] && first(index) ? [first(index).place, level(first(index), index)] : null));
   return { width, height, points, trace: line, nearest: (x, y) => nearestLine(axes, level, points, x, y) };
 }
 
@@ -37,12 +38,8 @@ function drawAxis(layer, axis, { top, bottom, room, anchor, edge }) {
   const letters = Math.max(4, Math.floor(room / 8.6));
   const name = svg("text", { class: "name", x: px(edge), y: 14, "text-anchor": anchor }, trimmed(parameter ? column.name : valueAxis.name(), letters));
   name.append(svg("title", {}, parameter ? column.name : valueAxis.title()));
-  layer.append(
-    name,
-    svg("text", { x: px(edge), y: 34, "text-anchor": anchor }, short(range.high, 4)),
-    svg("text", { x: px(edge), y: bottom + 20, "text-anchor": anchor }, short(range.low, 4)),
-    svg("line", { class: "axis", x1: place, x2: place, y1: top, y2: bottom }),
-  );
+  const ends = [svg("text", { x: px(edge), y: 34, "text-anchor": anchor }, short(range.high, 4)), svg("text", { x: px(edge), y: bottom + 20, "text-anchor": anchor }, short(range.low, 4))];
+  layer.append(name, svg("line", { class: "axis", x1: place, x2: place, y1: top, y2: bottom }), ...(range.labels ? labelTicks(axis, letters, anchor) : ends));
   const clipped = (pixel) => Math.min(bottom, Math.max(top, pixel));
   const brush = svg("rect", { class: "brush", x: place - 6, width: 12, rx: 3 });
   const showBrush = (from, to) => {
@@ -54,6 +51,16 @@ function drawAxis(layer, axis, { top, bottom, room, anchor, edge }) {
   else showBrush(0, 0);
   layer.append(brush);
   if (parameter || !valueAxis.log || valueAxis.positive) layer.append(grip(axis, { top, bottom, clipped, showBrush }));
+}
+
+// The labels of a choice beside its axis, as many as there is room for.
+function labelTicks({ place, scale, range: { labels } }, letters, anchor) {
+  const every = Math.max(1, Math.ceil(labels.length / 16));
+  const [side, towards] = anchor === "end" ? [place - 8, "end"] : [place + 8, "start"];
+  return labels.flatMap((label, at) => (at % every ? [] : [
+    svg("line", { class: "axis", x1: place - 4, x2: place + 4, y1: px(scale(at)), y2: px(scale(at)) }),
+    svg("text", { class: "label-tick", x: px(side), y: px(scale(at)), "text-anchor": towards, dy: "0.35em" }, trimmed(label, letters)),
+  ]));
 }
 
 // Fingers scroll the page; a mouse or a pen brushes.
@@ -92,7 +99,7 @@ function nearestLine(axes, level, points, x, y) {
   const share = b.place > a.place ? Math.min(1, Math.max(0, (x - a.place) / (b.place - a.place))) : 0;
   let [found, closest] = [null, 14];
   points.forEach((place, index) => {
-    if (!place || b.column.get(index) === null) return;
+    if (!place || a.column.get(index) === null || b.column.get(index) === null) return;
     const distance = Math.abs(level(a, index) * (1 - share) + level(b, index) * share - y);
     if (distance < closest) [found, closest] = [index, distance];
   });

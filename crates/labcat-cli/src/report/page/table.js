@@ -28,7 +28,7 @@ function outputOf({ message, stdout, stderr }) {
 function cell(column, index) {
   const value = column.get(index);
   if (column.words) return html("td", { class: "text" }, evaluations[index].value === null ? html("span", { class: "status" }, value) : value);
-  return html("td", { title: value === null ? null : String(value) }, (column.text ?? short)(value));
+  return html("td", { title: value === null ? null : column.labels?.length ? column.labels[value] : String(value) }, (column.text ?? short)(value));
 }
 
 function rowsOf(index) {
@@ -97,7 +97,7 @@ function showTable() {
   $("previous").addEventListener("click", () => turn(-1));
   $("next").addEventListener("click", () => turn(1));
   const example = quoted(parameters[0]?.name ?? "id");
-  $("filter-help").append("Comparisons such as ", html("code", {}, `${example} > ${short((parameters[0]?.low ?? 0) / 2 + (parameters[0]?.high ?? 2) / 2, 3)}`), " or ", html("code", {}, "value <= 0.5"), ", and words that occur in the output.");
+  $("filter-help").append("Comparisons such as ", html("code", {}, parameters[0]?.labels.length ? `${example} = ${quoted(parameters[0].labels[0])}` : `${example} > ${short((parameters[0]?.low ?? 0) / 2 + (parameters[0]?.high ?? 2) / 2, 3)}`), " or ", html("code", {}, "value <= 0.5"), ", and words that occur in the output.");
   filter.listeners.push(() => {
     if ($("filter").value !== filter.text) $("filter").value = filter.text;
     $("status").value = filter.status;

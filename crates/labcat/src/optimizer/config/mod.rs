@@ -9,6 +9,7 @@ pub use table::{Config, SWITCHES, Switch};
 pub use value::{Kind, Range};
 
 use crate::acquisition::maximise::Search;
+use crate::domain::Domain;
 use crate::frame::AxisOrder;
 use crate::gp::likelihood::Curvature;
 use crate::length_scale::Ascent;
@@ -44,6 +45,9 @@ impl std::str::FromStr for Preset {
     }
 }
 
+/// Observations that the model of a finite space keeps, if there are as many.
+const FINITE_KEEP: u64 = 150;
+
 impl Config {
     /// β for `d` dimensions: 1/d kept within [0.1, 1] unless given.
     pub fn beta_for(&self, d: usize) -> f64 {
@@ -71,6 +75,17 @@ impl Config {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The settings for a domain: those for as many dimensions as it has parameters to choose, with a model that keeps as many
+    /// observations as the box has coordinates to learn.
+    pub(crate) fn check_for(&self, domain: &Domain) -> Result<Settings, ConfigError> {
+        let mut settings = self.check(domain.free_parameters())?;
+        settings.region.keep = (self.cache_factor * domain.dim() as f64).ceil() as usize;
+        if let Some(all) = domain.configurations() {
+            settings.region.keep = settings.region.keep.max(all.min(FINITE_KEEP) as usize);
+        }
+        Ok(settings)
     }
 
     /// The settings for `d` dimensions, if every switch has a value that makes sense: only they reach an optimizer.

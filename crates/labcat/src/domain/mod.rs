@@ -1,0 +1,365 @@
+//! Parameters, and the map between user values and the box [−1, 1]^d in which everything else works.
+//!
+//! A real or whole number, a pair and an ordered choice take one coordinate of the box, an unordered choice of more than two labels one
+//! for each label, a fixed value none. Whole numbers and choices have *places* in the box, and [`Domain::snap`] moves a point to the
+//! place of the values it stands for: the model sees what the objective sees.
+
+mod counting;
+mod errors;
+mod parameter;
+
+pub use errors::{DomainError, PointError};
+pub use parameter::{Condition, Label, Parameter, ParameterKind, Scale};
+
+use crate::math;
+
+/// A whole number with at least this many values is searched like a real: its axis turns with those of the reals.
+const MANY: u64 = 64;
+/// The largest whole number that a point can hold exactly.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+/// Where the coordinate of a choice stands, for the label that is chosen and with the other sign for the others.
+const CHOSEN: f64 = 0.5;
+
+/// What a coordinate of the box stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// A real number.
+    Real,
+    /// A whole number with many values.
+    Whole,
+    /// A whole number or ordered choice with few values.
+    Steps,
+    /// A label or a switch.
+    Choice,
+}
+
+impl Axis {
+    /// Whether its direction can be mixed with others.
+    pub(crate) fn turns(self) -> bool {
+        matches!(self, Self::Real | Self::Whole)
+    }
+}
+
+/// A parameter's place in the box.
+#[derive(Clone, Debug, PartialEq)]
+struct Span {
+    /// Middle and half-width, in the parameter's own coordinate (linear or logarithmic): (eq:input_init).
+    middle: f64,
+    half: f64,
+    /// Its coordinates in the box.
+    first: usize,
+    count: usize,
+    /// The parameter that decides whether it means something, and for which of its values.
+    when: Option<(usize, Vec<f64>)>,
+}
+
+/// A checked set of named parameters: the set Ω of (eq:black_box_problem).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Domain {
+    parameters: Vec<Parameter>,
+    spans: Vec<Span>,
+    /// What each coordinate of the box stands for.
+    axes: Vec<Axis>,
+}
+
+/// Labels in words.
+fn list(labels: &[Label]) -> String {
+    labels.iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl Domain {
+    /// Linear real parameters named `x0`, `x1`, … from (low, high) pairs.
+    pub fn new(bounds: &[(f64, f64)]) -> Result<Self, DomainError> {
+        let named = |(i, &(low, high)): (usize, &(f64, f64))| Parameter::real(&format!("x{i}"), low, high);
+        Self::from_parameters(bounds.iter().enumerate().map(named).collect())
+    }
+
+    /// A domain of named parameters.
+    pub fn from_parameters(parameters: Vec<Parameter>) -> Result<Self, DomainError> {
+        if parameters.is_empty() {
+            return Err(DomainError::Empty);
+        }
+        let (mut spans, mut axes) = (Vec::with_capacity(parameters.len()), Vec::new());
+        for (i, p) in parameters.iter().enumerate() {
+            check_parameter(p)?;
+            if parameters[..i].iter().any(|q| q.name == p.name) {
+                return Err(DomainError::DuplicateName { name: p.name.clone() });
+            }
+            let kinds = axes_of(p);
+            let (middle, half) = p.middle_and_half();
+            let when = condition(p, &parameters[..i])?;
+            spans.push(Span { middle, half, first: axes.len(), count: kinds.len(), when });
+            axes.extend(kinds);
+        }
+        Ok(Self { parameters, spans, axes })
+    }
+
+    /// Number of coordinates of the box in which the search works: one for each parameter of reals, whole numbers and pairs, one for
+    /// each label of an unordered choice, none for a fixed value.
+    pub fn dim(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// The parameters, in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// Number of parameters that are not fixed, at least one.
+    pub fn free_parameters(&self) -> usize {
+        self.spans.iter().filter(|s| s.count > 0).count().max(1)
+    }
+
+    /// Whether there is anything but reals that always mean something.
+    pub(crate) fn is_mixed(&self) -> bool {
+        let plain = |(p, s): (&Parameter, &Span)| p.kind == ParameterKind::Real && s.when.is_none();
+        !self.parameters.iter().zip(&self.spans).all(plain)
+    }
+
+    /// What the coordinates of the box stand for.
+    pub(crate) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Whether a point has the right length and allowed values. A parameter that means nothing at the point may have any.
+    pub fn check(&self, x: &[f64]) -> Result<(), PointError> {
+        if x.len() != self.parameters.len() {
+            return Err(PointError::WrongLength { got: x.len(), expected: self.parameters.len() });
+        }
+        for (i, (p, &value)) in self.parameters.iter().zip(x).enumerate() {
+            let (name, low, high) = (|| p.name.clone(), p.low, p.high);
+            if !self.is_active(i, x) {
+                continue;
+            }
+            if !(low <= value && value <= high) {
+                return Err(PointError::Outside { name: name(), value, low, high });
+            }
+            if value != p.nearest(value) {
+                return Err(PointError::BetweenSteps { name: name(), value, low, high, step: p.step() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether parameter `i` means something at a point: its condition holds, and that of the parameter it depends on.
+    pub fn is_active(&self, i: usize, x: &[f64]) -> bool {
+        match &self.spans[i].when {
+            None => true,
+            Some((other, values)) => values.contains(&x[*other]) && self.is_active(*other, x),
+        }
+    }
+
+    /// The point with the middle value for each parameter that means nothing there: one configuration, one point.
+    pub fn canonical(&self, x: &[f64]) -> Vec<f64> {
+        let value = |i: usize| if self.is_active(i, x) { x[i] + 0.0 } else { self.idle(i) };
+        if self.is_mixed() { (0..x.len()).map(value).collect() } else { x.to_vec() }
+    }
+
+    /// The middle of all ranges, each on its own scale.
+    pub fn middle(&self) -> Vec<f64> {
+        let middle: Vec<f64> = (0..self.parameters.len()).map(|i| self.idle(i)).collect();
+        self.canonical(&middle)
+    }
+
+    /// The value of a parameter that means nothing.
+    fn idle(&self, i: usize) -> f64 {
+        let (p, span) = (&self.parameters[i], &self.spans[i]);
+        p.nearest(unscaled(p, span.middle))
+    }
+
+    /// User values → [−1, 1]^d.
+    pub(crate) fn to_unit(&self, x: &[f64], u: &mut [f64]) {
+        for (i, (p, span)) in self.parameters.iter().zip(&self.spans).enumerate() {
+            let u = &mut u[span.first..span.first + span.count];
+            if !self.is_active(i, x) {
+                u.fill(0.0);
+            } else if let [u] = u {
+                *u = place(p, span, x[i]);
+            } else {
+                u.fill(-CHOSEN);
+                if let Some(chosen) = u.get_mut(x[i] as usize) {
+                    *chosen = CHOSEN;
+                }
+            }
+        }
+    }
+
+    /// [−1, 1]^d → user values: the nearest that are allowed, whatever the rounding.
+    pub(crate) fn to_user(&self, u: &[f64], x: &mut [f64]) {
+        for (i, (p, span)) in self.parameters.iter().zip(&self.spans).enumerate() {
+            x[i] = if !self.is_active(i, x) {
+                self.idle(i)
+            } else {
+                match &u[span.first..span.first + span.count] {
+                    [] => p.low,
+                    [u] => p.nearest(unscaled(p, span.middle + span.half * u)),
+                    labels => {
+                        let largest = |best, k| if labels[k] > labels[best] { k } else { best };
+                        (0..labels.len()).fold(0, largest) as f64
+                    }
+                }
+            };
+        }
+    }
+
+    /// Moves a point of the box to the place of the values that it stands for; reals stay where they are.
+    pub(crate) fn snap(&self, u: &mut [f64]) {
+        let (mut x, mut place) = (vec![0.0; self.parameters.len()], vec![0.0; u.len()]);
+        self.to_user(u, &mut x);
+        self.to_unit(&x, &mut place);
+        for (i, (p, span)) in self.parameters.iter().zip(&self.spans).enumerate() {
+            if p.kind != ParameterKind::Real || !self.is_active(i, &x) {
+                let at = span.first..span.first + span.count;
+                u[at.clone()].copy_from_slice(&place[at]);
+            }
+        }
+    }
+
+    /// The place in the box of a point of the cube [−1, 1] of one coordinate per parameter, in which each value has the same share.
+    pub(crate) fn embed(&self, cube: &[f64]) -> Vec<f64> {
+        let mut u = vec![0.0; self.dim()];
+        for (span, v) in self.spans.iter().zip(cube) {
+            if let [u] = &mut u[span.first..span.first + span.count] {
+                *u = *v;
+            } else if span.count > 1 {
+                let label = (0.5 * (v + 1.0) * span.count as f64) as usize;
+                u[span.first + label.min(span.count - 1)] = 1.0;
+            }
+        }
+        if self.is_mixed() {
+            self.snap(&mut u);
+        }
+        u
+    }
+
+    /// The smallest step of coordinate `j` of the unit box that still changes the user's value reliably at `u`:
+    /// 4ε · max(|t|, 10⁻³ · width) in the parameter's own coordinate t.
+    pub(crate) fn resolution(&self, j: usize, u: f64) -> f64 {
+        let Span { middle, half, .. } = self.spans[self.parameter_of(j)];
+        let t = middle + half * u;
+        4.0 * f64::EPSILON * (t.abs() / half).max(2e-3)
+    }
+
+    /// User units per unit of the box at `u`, for coordinate `j`.
+    pub(crate) fn stretch(&self, j: usize, u: f64) -> f64 {
+        let i = self.parameter_of(j);
+        let Span { middle, half, .. } = self.spans[i];
+        match self.parameters[i].scale {
+            Scale::Linear => half,
+            Scale::Log => half * math::exp(middle + half * u),
+        }
+    }
+
+    /// The parameter that coordinate `j` of the box belongs to.
+    pub(crate) fn parameter_of(&self, j: usize) -> usize {
+        self.spans.partition_point(|s| s.first + s.count <= j)
+    }
+}
+
+/// A value in the parameter's own coordinate, back to the user's.
+fn unscaled(p: &Parameter, t: f64) -> f64 {
+    match p.scale {
+        Scale::Linear => t,
+        Scale::Log => math::exp(t),
+    }
+}
+
+/// The place of a value, for a parameter with one coordinate.
+fn place(p: &Parameter, span: &Span, x: f64) -> f64 {
+    let t = match p.scale {
+        Scale::Linear => x,
+        Scale::Log => math::ln(x),
+    };
+    // Halved first, so that the widest finite bounds do not overflow.
+    ((0.5 * t - 0.5 * span.middle) / (0.5 * span.half)).clamp(-1.0, 1.0)
+}
+
+/// What the coordinates of a parameter stand for.
+fn axes_of(p: &Parameter) -> Vec<Axis> {
+    match (&p.kind, p.levels()) {
+        (_, Some(1)) => vec![],
+        (_, None) => vec![Axis::Real],
+        (ParameterKind::Categorical { labels, ordered: false }, _) if labels.len() > 2 => {
+            vec![Axis::Choice; labels.len()]
+        }
+        (_, Some(2)) => vec![Axis::Choice],
+        (_, Some(levels)) => vec![if levels < MANY { Axis::Steps } else { Axis::Whole }],
+    }
+}
+
+fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
+    let (name, low, high) = (p.name.clone(), p.low, p.high);
+    if !(low.is_finite() && high.is_finite()) {
+        return Err(DomainError::NotFinite { name, low, high });
+    }
+    match &p.kind {
+        ParameterKind::Real => {}
+        ParameterKind::Integer { step } => {
+            let wrong = |allowed| Err(DomainError::NotWhole { name: name.clone(), low, high, step: *step, allowed });
+            if low.fract() != 0.0 || high.fract() != 0.0 || low.abs() > LARGEST || high.abs() > LARGEST {
+                return wrong("both bounds must be whole numbers of at most 2^53");
+            }
+            if *step == 0 {
+                return wrong("the step must be at least 1");
+            }
+            if low > high {
+                return Err(DomainError::Inverted { name, low, high });
+            }
+            if (high - low) % *step as f64 != 0.0 {
+                return wrong("high must be a whole number of steps above low");
+            }
+            if p.scale == Scale::Log && *step != 1 {
+                return wrong("on a log scale the step must be 1");
+            }
+        }
+        ParameterKind::Categorical { labels, .. } => {
+            if labels.is_empty() || labels.iter().enumerate().any(|(k, label)| labels[..k].contains(label)) {
+                return Err(DomainError::Labels { name, labels: labels.clone() });
+            }
+        }
+        ParameterKind::Boolean => {}
+    }
+    if let (ParameterKind::Categorical { .. } | ParameterKind::Boolean, Some(levels)) = (&p.kind, p.levels())
+        && (p.scale == Scale::Log || low != 0.0 || high != (levels - 1) as f64)
+    {
+        return Err(DomainError::NoRange { name, kind: p.kind.name() });
+    }
+    if p.scale == Scale::Log && low <= 0.0 {
+        return Err(DomainError::LogNotPositive { name, low });
+    }
+    let (middle, half) = p.middle_and_half();
+    let narrow = !(half > 0.0 && middle + half > middle && middle - half < middle);
+    if narrow || (p.kind == ParameterKind::Real && low >= high) {
+        return Err(DomainError::Inverted { name, low, high });
+    }
+    Ok(())
+}
+
+/// The condition of a parameter, on one of those before it.
+fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f64>)>, DomainError> {
+    let Some(Condition { parameter, values }) = &p.when else { return Ok(None) };
+    let (name, other) = (p.name.clone(), parameter.clone());
+    let on = before.iter().position(|q| q.name == *parameter && q.kind != ParameterKind::Real);
+    let Some(on) = on else {
+        let before = before.iter().filter(|q| q.kind != ParameterKind::Real).map(|q| q.name.clone()).collect();
+        return Err(DomainError::ConditionOn { name, other, before });
+    };
+    let q = &before[on];
+    let unknown = |v: &&f64| !(q.low <= **v && **v <= q.high && q.nearest(**v) == **v);
+    match values.iter().find(unknown) {
+        Some(&value) => {
+            let why = match &q.kind {
+                ParameterKind::Categorical { labels, .. } => {
+                    format!("it takes the number of one of [{}]", list(labels))
+                }
+                _ => format!("it takes whole numbers from {} to {}", q.low, q.high),
+            };
+            Err(DomainError::ConditionValue { name, other, value, why })
+        }
+        None => Ok(Some((on, values.clone()))),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

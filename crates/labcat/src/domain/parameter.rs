@@ -1,0 +1,230 @@
+//! Parameters: their types, ranges, labels and conditions.
+
+use crate::math;
+use std::fmt;
+
+/// How a parameter's range is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Scale {
+    /// Equal steps are equal differences.
+    #[default]
+    Linear,
+    /// Equal steps are equal ratios; needs positive bounds.
+    Log,
+}
+
+/// One of the choices of a categorical parameter.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
+pub enum Label {
+    /// Nothing: `None`, `null`.
+    Empty,
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Any other number.
+    Number(f64),
+    /// Text.
+    Text(String),
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("none"),
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Whole(number) => number.fmt(f),
+            Self::Number(number) => write!(f, "{number:?}"),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl From<&str> for Label {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// The type of a parameter's values.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum ParameterKind {
+    /// A real number.
+    #[default]
+    Real,
+    /// A whole number: `low`, `low + step`, … up to `high`.
+    Integer {
+        /// The distance between neighbours.
+        step: u64,
+    },
+    /// One of some labels; a point has its number, from 0.
+    Categorical {
+        /// The labels.
+        labels: Vec<Label>,
+        /// Whether neighbours in the list resemble each other.
+        ordered: bool,
+    },
+    /// No or yes; a point has 0 or 1.
+    Boolean,
+}
+
+/// A parameter that only means something while another has certain values.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Condition {
+    /// The name of the other parameter, which comes before this one.
+    pub parameter: String,
+    /// The values, as in a point: a whole number, the number of a label, 0 or 1.
+    pub values: Vec<f64>,
+}
+
+/// A parameter: its name, type and range.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Name, unique within a domain.
+    pub name: String,
+    /// Smallest value, included.
+    pub low: f64,
+    /// Largest value, included.
+    pub high: f64,
+    /// Linear or logarithmic.
+    pub scale: Scale,
+    /// What its values are.
+    #[cfg_attr(feature = "serde", serde(default, rename = "type", skip_serializing_if = "ParameterKind::is_real"))]
+    pub kind: ParameterKind,
+    /// When it means something; always, if not said.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub when: Option<Condition>,
+}
+
+impl ParameterKind {
+    #[cfg(feature = "serde")]
+    fn is_real(&self) -> bool {
+        *self == Self::Real
+    }
+
+    /// The name of the type.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::Integer { .. } => "integer",
+            Self::Categorical { .. } => "categorical",
+            Self::Boolean => "boolean",
+        }
+    }
+}
+
+impl Parameter {
+    fn new(name: &str, low: f64, high: f64, kind: ParameterKind) -> Self {
+        Self { name: name.into(), low, high, scale: Scale::Linear, kind, when: None }
+    }
+
+    /// A real number.
+    pub fn real(name: &str, low: f64, high: f64) -> Self {
+        Self::new(name, low, high, ParameterKind::Real)
+    }
+
+    /// A whole number.
+    pub fn integer(name: &str, low: f64, high: f64) -> Self {
+        Self::new(name, low, high, ParameterKind::Integer { step: 1 })
+    }
+
+    /// One of some labels. With one label its value is fixed.
+    pub fn categorical<L: Into<Label>>(name: &str, labels: impl IntoIterator<Item = L>) -> Self {
+        let labels: Vec<Label> = labels.into_iter().map(Into::into).collect();
+        let high = labels.len().saturating_sub(1) as f64;
+        Self::new(name, 0.0, high, ParameterKind::Categorical { labels, ordered: false })
+    }
+
+    /// No or yes.
+    pub fn boolean(name: &str) -> Self {
+        Self::new(name, 0.0, 1.0, ParameterKind::Boolean)
+    }
+
+    /// The same on another scale.
+    pub fn scaled(self, scale: Scale) -> Self {
+        Self { scale, ..self }
+    }
+
+    /// The same whole number in steps.
+    pub fn in_steps(self, step: u64) -> Self {
+        Self { kind: ParameterKind::Integer { step }, ..self }
+    }
+
+    /// The same labels, of which neighbours resemble each other.
+    pub fn ordered(mut self) -> Self {
+        if let ParameterKind::Categorical { ordered, .. } = &mut self.kind {
+            *ordered = true;
+        }
+        self
+    }
+
+    /// The same, but only while another parameter has one of some values (as in a point).
+    pub fn when(self, parameter: &str, values: &[f64]) -> Self {
+        Self { when: Some(Condition { parameter: parameter.into(), values: values.to_vec() }), ..self }
+    }
+
+    /// The number of values; `None` for a real.
+    pub fn levels(&self) -> Option<u64> {
+        match &self.kind {
+            ParameterKind::Real => None,
+            ParameterKind::Integer { step } => Some(((self.high - self.low) / *step as f64).round() as u64 + 1),
+            ParameterKind::Categorical { labels, .. } => Some(labels.len() as u64),
+            ParameterKind::Boolean => Some(2),
+        }
+    }
+
+    /// The distance between neighbours; 0 for a real.
+    pub(super) fn step(&self) -> f64 {
+        match &self.kind {
+            ParameterKind::Real => 0.0,
+            ParameterKind::Integer { step } => *step as f64,
+            ParameterKind::Categorical { .. } | ParameterKind::Boolean => 1.0,
+        }
+    }
+
+    /// Level `k`, as in a point.
+    pub(super) fn level(&self, k: u64) -> f64 {
+        (self.low + self.step() * k as f64).min(self.high)
+    }
+
+    /// The nearest value that is allowed.
+    pub(super) fn nearest(&self, value: f64) -> f64 {
+        let step = self.step();
+        if step == 0.0 {
+            return value.clamp(self.low, self.high);
+        }
+        (self.low + step * ((value - self.low) / step).round()).clamp(self.low, self.high)
+    }
+
+    /// A value as people read it: the number, or the label.
+    pub fn show(&self, value: f64) -> String {
+        self.label(value).to_string()
+    }
+
+    /// A value of a point as what it stands for: a number of its type, or the label.
+    pub fn label(&self, value: f64) -> Label {
+        match &self.kind {
+            ParameterKind::Real => Label::Number(value),
+            ParameterKind::Integer { .. } => Label::Whole(value as i64),
+            ParameterKind::Boolean => Label::Flag(value != 0.0),
+            ParameterKind::Categorical { labels, .. } => labels.get(value as usize).cloned().unwrap_or(Label::Empty),
+        }
+    }
+
+    /// Half of a range and its middle, in the linear or the logarithmic coordinate; no overflow for finite bounds. Values in steps
+    /// have cells of one step, and the range ends with the cells of the first and the last.
+    pub(super) fn middle_and_half(&self) -> (f64, f64) {
+        let margin = 0.5 * self.step();
+        let (low, high) = match self.scale {
+            Scale::Linear => (self.low - margin, self.high + margin),
+            Scale::Log => (math::ln(self.low - margin), math::ln(self.high + margin)),
+        };
+        (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low)
+    }
+}

@@ -1,0 +1,458 @@
+//! Spaces with whole numbers, choices and conditions: where the trust region reaches, when a run is over, and the next point.
+
+use super::config::Settings;
+use super::model::{Model, Workspace};
+use super::propose::{Choice, Prepared, Problem, prepare, search_of};
+use super::report::{Origin, RestartCause};
+use super::run::{LocalRun, Progress, Slice};
+use super::seen::Seen;
+use super::shortcut::{self, Shortcut};
+use crate::acquisition::maximise::{Lattice, Maximiser, Search};
+use crate::domain::{Axis, Domain};
+use crate::frame::{Frame, Outputs};
+use crate::gp::Gp;
+use crate::linalg::Matrix;
+use crate::math;
+use crate::observations::{Observations, TrialId};
+use crate::rng::Rng;
+use std::ops::Range;
+
+/// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
+const SMALL: u64 = 2048;
+/// Samples of the acquisition function per parameter.
+const SAMPLES: usize = 40;
+/// How many of them, of different choices, are climbed from, and for how many rounds at most.
+const CLIMBERS: usize = 4;
+const ROUNDS: usize = 6;
+/// A neighbour counts as tried if it was evaluated with reals as near as this, in units of the box.
+const NEAR: f64 = 1e-3;
+/// Evaluations without progress, per parameter, after which the neighbours that were never tried are.
+const PATIENCE: usize = 3;
+/// Random tries for a configuration that was never suggested, before all are gone through.
+const TRIES: usize = 200;
+
+/// How far the trust region reaches along each axis, in local units: β; at least a step for whole numbers; everywhere for choices.
+pub(super) fn reach(problem: Problem<'_>, run: &LocalRun, beta: f64, out: &mut Vec<f64>) {
+    let frame = &run.now.frame;
+    out.clear();
+    out.extend(problem.domain.axes().iter().enumerate().map(|(j, axis)| match axis {
+        Axis::Real | Axis::Whole => beta,
+        Axis::Steps => beta.max(1.5 * problem.domain.step_length(j, frame.centre()[j]) / frame.scale()[j]),
+        Axis::Choice => f64::INFINITY,
+    }));
+}
+
+/// The best of the members, or why the run is over: the reals have converged and no neighbour of the best point is left.
+pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
+    let (observations, switches) = (problem.observations, &problem.settings.switches);
+    let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
+    let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
+    if !problem.ends || is_small(problem.domain) {
+        return Ok(best);
+    }
+    if let Some(cause) = settled(problem, run, best)
+        && untried(problem, run.now.members[best]).is_empty()
+    {
+        return Err(cause);
+    }
+    let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
+    let behind = outputs.minimum() - overall;
+    if switches.restarts && switches.give_up.is_some_and(|most| behind > most * outputs.range()) {
+        return Err(RestartCause::Hopeless);
+    }
+    Ok(best)
+}
+
+fn is_small(domain: &Domain) -> bool {
+    domain.list_length().is_some_and(|n| n <= SMALL)
+}
+
+/// Whether there has been no progress for a while and the reals have converged.
+fn settled(problem: Problem<'_>, run: &LocalRun, best: usize) -> Option<RestartCause> {
+    let (domain, members) = (problem.domain, &run.now.members);
+    let idle = problem.observations.len().saturating_sub(members[best] + 1);
+    let reals_move = has_reals(domain) && !run.slice.as_ref().is_some_and(|s| s.over);
+    (!reals_move && idle >= PATIENCE * domain.free_parameters()).then_some(RestartCause::Neighbourhood)
+}
+
+fn has_reals(domain: &Domain) -> bool {
+    domain.axes().contains(&Axis::Real)
+}
+
+impl Problem<'_> {
+    /// Whether axis `i` of the frame turns, and is searched by samples and gradients.
+    pub(super) fn moves(&self, i: usize) -> bool {
+        let axis = self.domain.axes()[i];
+        if self.sliced { axis == Axis::Real } else { axis.turns() }
+    }
+}
+
+/// Takes an evaluation of the run into the search of the reals, if it has the same choices.
+pub(super) fn place(
+    domain: &Domain,
+    observations: &Observations,
+    run: &mut LocalRun,
+    position: usize,
+    succeeded: bool,
+) {
+    let Some(slice) = &mut run.slice else { return };
+    let Some(&first) = slice.run.now.members.first() else { return };
+    if domain.same_choices(observations.unit(first), observations.unit(position)) {
+        let best = slice.run.now.members.iter().filter_map(|&p| observations.value(p)).fold(f64::INFINITY, f64::min);
+        slice.over &= !observations.value(position).is_some_and(|v| v < best);
+        slice.run.place(position, succeeded);
+    }
+}
+
+/// The next point: of the search of the reals and that of everything in turn, each for as long as it finds better points.
+pub(super) fn propose(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    model: &mut Option<Model>,
+    work: &mut Workspace,
+    rng: &mut Rng,
+    next: TrialId,
+) -> Result<Choice, RestartCause> {
+    decide(problem, run);
+    let leads = run.slice.as_ref().is_some_and(|s| s.leads);
+    if leads && let Some(mut slice) = run.slice.take() {
+        let settings = slice_settings(problem);
+        let inner = Problem { settings: &settings, sliced: true, ..problem };
+        if slice.run.now.members.len() >= settings.initial_points.min(2 + reals(problem.domain)) {
+            if model.as_ref().is_some_and(|m| !m.sliced) {
+                work.reclaim(model.take());
+            }
+            let choice = match prepare(inner, &mut slice.run, model, work, next) {
+                Ok(Prepared::Choice(choice)) => Ok(choice),
+                Ok(Prepared::Model(current)) => choose(inner, &slice.run, current, work, rng, true),
+                Err(cause) => Err(cause),
+            };
+            slice.over = choice.is_err();
+            slice.leads = choice.is_ok();
+            run.slice = Some(slice);
+            if choice.is_ok() {
+                return choice;
+            }
+        } else {
+            run.slice = Some(slice);
+        }
+    }
+    if model.as_ref().is_some_and(|m| m.sliced) {
+        work.reclaim(model.take());
+    }
+    let leads = run.slice.as_ref().is_some_and(|s| s.leads);
+    match prepare(problem, run, model, work, next)? {
+        Prepared::Choice(choice) => Ok(choice),
+        Prepared::Model(current) => choose(problem, run, current, work, rng, leads),
+    }
+}
+
+fn reals(domain: &Domain) -> usize {
+    domain.axes().iter().filter(|a| **a == Axis::Real).count()
+}
+
+/// The settings for the search of the reals alone.
+fn slice_settings(problem: Problem<'_>) -> Settings {
+    let (settings, d) = (problem.settings, reals(problem.domain));
+    let alone = settings.switches.check(d);
+    alone.map_or_else(|_| settings.clone(), |s| Settings { budget: settings.budget, ..s })
+}
+
+/// Whether the next step is one of the reals: after a success as before, after a failure the other way.
+fn decide(problem: Problem<'_>, run: &mut LocalRun) {
+    let Problem { domain, observations, .. } = problem;
+    let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
+    let Some(&best) = run.now.members.iter().min_by(|a, b| value(a).total_cmp(&value(b))) else { return };
+    if !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.decided_at == observations.len()) {
+        return;
+    }
+    let improved = run.now.members.last() == Some(&best);
+    let led = run.slice.as_ref().is_some_and(|s| s.leads);
+    let alike = |p: &usize| domain.same_choices(observations.unit(*p), observations.unit(best));
+    let current = run.slice.take().filter(|s| s.run.now.members.first().is_some_and(alike));
+    let mut slice = current.unwrap_or_else(|| {
+        let members: Vec<usize> = run.now.members.iter().copied().filter(|p| alike(p)).collect();
+        // Where whole numbers turn with the reals, the reals alone need axes of their own.
+        let mut frame = run.now.frame.clone();
+        if domain.axes().contains(&Axis::Whole) {
+            frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
+        }
+        let (beta, noise) = (run.now.beta, run.now.noise.clone());
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
+        let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
+        let alone = LocalRun { number, design, failed, revised: false, promise: None, slice: None, now, before };
+        Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
+    });
+    slice.leads = led == improved && !slice.over;
+    slice.decided_at = observations.len();
+    run.slice = Some(slice);
+}
+
+/// The shortcut of the reals alone; there is none for everything.
+pub(super) fn shortcut(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Option<Shortcut> {
+    if !problem.sliced {
+        return None;
+    }
+    let axes: Vec<usize> = (0..problem.domain.dim()).filter(|&i| problem.moves(i)).collect();
+    let mut x = Matrix::zeros(gp.len(), axes.len());
+    for (k, &i) in axes.iter().enumerate() {
+        x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
+    }
+    let reals = |u: &[f64]| -> Vec<f64> { axes.iter().map(|&i| u[i]).collect() };
+    let points: Vec<Vec<f64>> = run.now.members.iter().map(|&p| reals(problem.observations.unit(p))).collect();
+    let frame = run.now.frame.block(&axes);
+    let points = || points.iter().map(Vec::as_slice);
+    let mut found = shortcut::look(problem, run, gp, (&x, &frame), points, outputs, work)?;
+    let mut u = run.now.frame.centre().to_vec();
+    for (&i, value) in axes.iter().zip(&found.u) {
+        u[i] = *value;
+    }
+    found.u = u;
+    Some(found)
+}
+
+/// Neighbours of an evaluated point, by a step or a swap, that were never tried near it, in user units.
+fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
+    let Problem { domain, observations, pending, seen, .. } = problem;
+    let mut u = vec![0.0; domain.dim()];
+    let mut asked: Vec<Vec<f64>> = Vec::with_capacity(pending.len());
+    for p in pending {
+        domain.to_unit(&p.x, &mut u);
+        asked.push(u.clone());
+    }
+    let told = (0..observations.len()).map(|p| observations.unit(p));
+    let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR);
+    let mut neighbours = domain.neighbours(&observations.all()[position].x);
+    neighbours.retain(|x| {
+        domain.to_unit(x, &mut u);
+        !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && near(v, &u))
+    });
+    neighbours
+}
+
+/// The most promising configuration that was never suggested before.
+fn choose(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    model: &Model,
+    work: &mut Workspace,
+    rng: &mut Rng,
+    reals_only: bool,
+) -> Result<Choice, RestartCause> {
+    let Problem { domain, settings, observations, seen, .. } = problem;
+    let search = search_of(problem, run)?;
+    let best = run.now.members.iter().position(|&p| observations.value(p) == Some(model.outputs.minimum()));
+    let over = best.filter(|_| !reals_only && !is_small(domain)).filter(|&b| settled(problem, run, b).is_some());
+    let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
+    let moves =
+        (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
+    let mut limits = Vec::with_capacity(domain.dim());
+    reach(problem, run, search.beta, &mut limits);
+    let maximiser = &mut work.maximiser;
+    let mut climb = Climb { problem, run, model, search, moves, reals_only, reach: limits, maximiser };
+    let mut found: Vec<Found> = if !neighbours.is_empty() {
+        climb.score(&climb.places(&neighbours), false)
+    } else if is_small(domain) {
+        climb.score(&climb.places(&all_unseen(domain, seen)), false)
+    } else {
+        climb.search(rng)
+    };
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut x = vec![0.0; domain.parameters().len()];
+    for Found { u, mean, score } in found {
+        domain.to_user(&u, &mut x);
+        if !seen.contains(&x) {
+            let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
+            return Ok(Choice { x, origin: Origin::Model, acquisition: score, predicted, clipped: 0 });
+        }
+    }
+    Err(RestartCause::NoNewPoint)
+}
+
+/// A scored point of the box.
+#[derive(Clone, Debug)]
+struct Found {
+    u: Vec<f64>,
+    mean: f64,
+    score: f64,
+}
+
+/// The maximisation of the acquisition function over valid points.
+struct Climb<'a> {
+    problem: Problem<'a>,
+    run: &'a LocalRun,
+    model: &'a Model,
+    search: Search,
+    /// The axes that samples and gradients move along, and whether nothing else moves.
+    moves: Vec<bool>,
+    reals_only: bool,
+    /// How far the region reaches along each axis.
+    reach: Vec<f64>,
+    maximiser: &'a mut Maximiser,
+}
+
+impl Climb<'_> {
+    fn places(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let domain = self.problem.domain;
+        let place = |x: &Vec<f64>| {
+            let mut u = vec![0.0; domain.dim()];
+            domain.to_unit(x, &mut u);
+            u
+        };
+        points.iter().map(place).collect()
+    }
+
+    fn score(&mut self, places: &[Vec<f64>], refined: bool) -> Vec<Found> {
+        let (problem, frame) = (self.problem, &self.run.now.frame);
+        let lattice = Lattice { domain: problem.domain, moves: &self.moves };
+        let refined_in = Some(lattice).filter(|_| refined && self.search.refinements > 0);
+        let acquisition = problem.settings.switches.acquisition;
+        let (gp, incumbent) = (&self.model.fit.gp, self.model.incumbent);
+        self.maximiser.score_places(places, refined_in, gp, frame, incumbent, acquisition, &self.search);
+        let found = |c: usize| {
+            let candidate = self.maximiser.candidate(c);
+            Found { u: candidate.u.to_vec(), mean: candidate.mean, score: candidate.score }
+        };
+        (0..places.len()).map(found).collect()
+    }
+
+    /// Samples of the trust region and neighbours of its centre; from the best of them, of different choices, the reals are climbed
+    /// by gradients and the rest by steps and swaps, in turn.
+    fn search(&mut self, rng: &mut Rng) -> Vec<Found> {
+        let domain = self.problem.domain;
+        let mut places = self.samples(rng);
+        places.extend(self.neighbours(self.run.now.frame.centre()));
+        let mut found = self.score(&places, false);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|&a, &b| found[b].score.total_cmp(&found[a].score));
+        let mut climbers: Vec<Found> = Vec::with_capacity(CLIMBERS);
+        for c in order {
+            if climbers.len() < CLIMBERS && !climbers.iter().any(|f| domain.same_choices(&f.u, &found[c].u)) {
+                climbers.push(found[c].clone());
+            }
+        }
+        for _ in 0..ROUNDS {
+            let places: Vec<Vec<f64>> = climbers.iter().map(|f| f.u.clone()).collect();
+            climbers = self.score(&places, true);
+            found.extend_from_slice(&climbers);
+            let mut moved = false;
+            for climber in &mut climbers {
+                let neighbours = self.neighbours(&climber.u);
+                for other in self.score(&neighbours, false) {
+                    if other.score > climber.score {
+                        *climber = other;
+                        moved = true;
+                    }
+                }
+            }
+            if !moved {
+                break;
+            }
+            found.extend_from_slice(&climbers);
+        }
+        found
+    }
+
+    /// Neighbours of a place by a step or a swap that the region reaches, with its reals.
+    fn neighbours(&self, u: &[f64]) -> Vec<Vec<f64>> {
+        let (domain, frame) = (self.problem.domain, &self.run.now.frame);
+        let mut x = vec![0.0; domain.parameters().len()];
+        domain.to_user(u, &mut x);
+        if self.reals_only {
+            return Vec::new();
+        }
+        let mut places = self.places(&domain.neighbours(&x));
+        places.retain(|u| {
+            let away = |j: usize| (u[j] - frame.centre()[j]).abs() / frame.scale()[j];
+            (0..u.len()).all(|j| domain.axes()[j] != Axis::Steps || away(j) <= self.reach[j])
+        });
+        places
+    }
+
+    /// Samples of the trust region: reals uniform in it, some of them nearer to the best point; half of the samples have its whole
+    /// numbers and choices, in the others some of those are changed, at least one.
+    fn samples(&self, rng: &mut Rng) -> Vec<Vec<f64>> {
+        let (problem, frame, search) = (self.problem, &self.run.now.frame, &self.search);
+        let (domain, d) = (problem.domain, frame.dim());
+        let discrete = if self.reals_only { Vec::new() } else { domain.untied() };
+        let turning: Vec<usize> = (0..d).filter(|&j| self.moves[j]).collect();
+        let count = SAMPLES * domain.free_parameters();
+        let mut places = Vec::with_capacity(count);
+        for c in 0..count {
+            let nearer = if c % 4 < 2 { math::pow(search.nearest, rng.unit()) } else { 1.0 };
+            let mut u = frame.centre().to_vec();
+            for &i in &turning {
+                let x = nearer * rng.between(-search.beta, search.beta);
+                for &j in &turning {
+                    u[j] += frame.rotation()[(j, i)] * frame.scale()[i] * x;
+                }
+            }
+            if c % 2 == 0 && !discrete.is_empty() {
+                self.change(&discrete, &mut u, rng);
+            }
+            for u in &mut u {
+                *u = u.clamp(-1.0, 1.0);
+            }
+            domain.snap(&mut u);
+            places.push(u);
+        }
+        places
+    }
+
+    /// Changes some of the whole numbers and choices, at least one.
+    fn change(&self, discrete: &[Range<usize>], u: &mut [f64], rng: &mut Rng) {
+        let (domain, frame) = (self.problem.domain, &self.run.now.frame);
+        let sure = rng.below(discrete.len());
+        let share = rng.unit();
+        for (k, coordinates) in discrete.iter().enumerate() {
+            if k == sure || rng.unit() < share * share {
+                for j in coordinates.clone() {
+                    u[j] = match domain.axes()[j] {
+                        Axis::Choice => rng.between(-1.0, 1.0),
+                        _ => u[j] + frame.scale()[j] * self.reach[j] * rng.between(-1.0, 1.0),
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Every configuration of a small space that was never suggested.
+fn all_unseen(domain: &Domain, seen: &Seen) -> Vec<Vec<f64>> {
+    let length = domain.list_length().unwrap_or(0);
+    let mut found: Vec<Vec<f64>> = Vec::new();
+    let mut known = Seen::with_capacity(0);
+    for x in (0..length).map(|k| domain.listed(k)) {
+        if !seen.contains(&x) && !known.contains(&x) {
+            known.insert(&x);
+            found.push(x);
+        }
+    }
+    found
+}
+
+/// Any configuration that was never suggested; `None` if none is found (in a space of reals, a hit is no accident).
+pub(super) fn unseen(domain: &Domain, seen: &Seen, rng: &mut Rng) -> Option<Vec<f64>> {
+    if !domain.is_mixed() {
+        return None;
+    }
+    let mut x = vec![0.0; domain.parameters().len()];
+    for _ in 0..TRIES {
+        let cube: Vec<f64> = x.iter().map(|_| rng.between(-1.0, 1.0)).collect();
+        domain.to_user(&domain.embed(&cube), &mut x);
+        if !seen.contains(&x) {
+            return Some(x);
+        }
+    }
+    // Tries that all hit leave few: going through the list from a random place finds one soon enough.
+    let length = domain.list_length()?;
+    let start = (rng.unit() * length as f64) as u64;
+    (0..length).map(|k| domain.listed((start + k) % length)).find(|x| !seen.contains(x))
+}

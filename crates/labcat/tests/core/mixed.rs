@@ -1,0 +1,189 @@
+//! Spaces of whole numbers, choices and conditions.
+
+use crate::support::{PRESETS, best_value, seeded};
+use labcat::{AskError, Domain, Optimizer, Parameter, Preset, Scale, StopReason};
+use std::collections::HashSet;
+
+fn mixed(parameters: Vec<Parameter>, preset: Preset, seed: u64) -> Optimizer {
+    Optimizer::new(Domain::from_parameters(parameters).unwrap(), seeded(preset, seed)).unwrap()
+}
+
+fn key(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|v| v.to_bits()).collect()
+}
+
+fn everything() -> Vec<Parameter> {
+    vec![
+        Parameter::categorical("kind", ["a", "b", "c"]),
+        Parameter::real("x", -1.0, 3.0).when("kind", &[0.0, 1.0]),
+        Parameter::integer("n", 1.0, 100.0),
+        Parameter::integer("layers", 1.0, 64.0).scaled(Scale::Log),
+        Parameter::integer("even", 0.0, 10.0).in_steps(2),
+        Parameter::categorical("size", ["s", "m", "l", "xl"]).ordered(),
+        Parameter::boolean("flag"),
+        Parameter::real("y", 1e-3, 1.0).scaled(Scale::Log),
+        Parameter::categorical("fixed", ["always"]),
+    ]
+}
+
+fn value(x: &[f64]) -> f64 {
+    let inner = if x[0] < 2.0 { (x[1] - 0.7).powi(2) } else { 4.0 };
+    let steps = ((x[2] - 37.0) / 30.0).powi(2) + (x[3].ln() - 2.0).powi(2) + ((x[4] - 6.0) / 5.0).powi(2);
+    inner + [1.0, 0.0, 0.2][x[0] as usize] + steps + (x[5] - 2.0).abs() + x[6] + (x[7].ln() + 3.0).powi(2)
+}
+
+#[test]
+fn every_suggestion_is_a_valid_point_and_none_comes_twice() {
+    for preset in PRESETS {
+        for seed in 0..4 {
+            let mut optimizer = mixed(everything(), preset, seed);
+            let mut seen = HashSet::new();
+            for step in 0..150 {
+                let suggestion = optimizer.ask().unwrap();
+                let x = &suggestion.x;
+                optimizer.domain().check(x).unwrap();
+                assert_eq!(optimizer.domain().canonical(x), *x, "what means nothing has one value");
+                assert!(seen.insert(key(x)), "{preset}: {x:?} comes twice");
+                if step % 17 == 3 {
+                    optimizer.fail(suggestion.id).unwrap();
+                } else {
+                    optimizer.tell(suggestion.id, value(x)).unwrap();
+                }
+            }
+            assert!(best_value(&optimizer) < 1.0, "{preset}, seed {seed}: {}", best_value(&optimizer));
+        }
+    }
+}
+
+#[test]
+fn whole_numbers_and_reals_are_found_together() {
+    for seed in 0..8 {
+        let parameters = vec![Parameter::integer("n", 1.0, 100.0), Parameter::real("y", -10.0, 10.0)];
+        let mut optimizer = mixed(parameters, Preset::Default, seed);
+        for _ in 0..40 {
+            let s = optimizer.ask().unwrap();
+            optimizer.tell(s.id, (s.x[0] - 37.0).powi(2) + (s.x[1] + 1.0).powi(2)).unwrap();
+        }
+        assert!(best_value(&optimizer) < 1e-5, "seed {seed}: {}", best_value(&optimizer));
+    }
+}
+
+#[test]
+fn a_space_of_twelve_points_is_exhausted_each_once() {
+    let parameters =
+        || vec![Parameter::integer("a", 1.0, 3.0), Parameter::categorical("b", ["u", "v"]), Parameter::boolean("c")];
+    for preset in PRESETS {
+        for seed in 0..5 {
+            let mut optimizer = mixed(parameters(), preset, seed);
+            assert_eq!(optimizer.domain().configurations(), Some(12));
+            let mut seen = HashSet::new();
+            // The last ones are asked together and told late.
+            for _ in 0..8 {
+                let s = optimizer.ask().unwrap();
+                assert!(seen.insert(key(&s.x)));
+                optimizer.tell(s.id, s.x[0] - 2.0 * s.x[1]).unwrap();
+            }
+            let rest = optimizer.ask_many(10).unwrap();
+            assert_eq!(rest.len(), 4);
+            assert_eq!(optimizer.ask(), Err(AskError::SpaceOutstanding { pending: 4 }));
+            assert_eq!(optimizer.stop_reason(), None);
+            for s in rest {
+                assert!(seen.insert(key(&s.x)));
+                optimizer.tell(s.id, s.x[0] - 2.0 * s.x[1]).unwrap();
+            }
+            assert_eq!(optimizer.stop_reason(), Some(StopReason::Exhausted));
+            assert_eq!(optimizer.ask(), Err(AskError::Stopped(StopReason::Exhausted)));
+            assert_eq!(best_value(&optimizer), -1.0);
+        }
+    }
+}
+
+#[test]
+fn conditions_count_each_configuration_once() {
+    let parameters = vec![
+        Parameter::categorical("kind", ["a", "b", "c"]),
+        Parameter::boolean("flag").when("kind", &[1.0]),
+        Parameter::integer("n", 1.0, 4.0).when("flag", &[1.0]),
+    ];
+    let mut optimizer = mixed(parameters, Preset::Default, 1);
+    assert_eq!(optimizer.domain().configurations(), Some(2 + 1 + 4), "a, c, b without and b with a flag");
+    let mut seen = HashSet::new();
+    while let Ok(s) = optimizer.ask() {
+        assert!(seen.insert(key(&s.x)));
+        optimizer.tell(s.id, s.x[0]).unwrap();
+    }
+    assert_eq!((seen.len(), optimizer.stop_reason()), (7, Some(StopReason::Exhausted)));
+}
+
+/// A million configurations: the best one is found among a few hundred.
+#[test]
+fn large_spaces_of_whole_numbers_and_choices_are_searched() {
+    let mut found = 0;
+    for seed in 0..5 {
+        let mut parameters: Vec<Parameter> = (0..4).map(|i| Parameter::integer(&format!("n{i}"), 0.0, 15.0)).collect();
+        parameters.push(Parameter::categorical("kind", ["a", "b", "c", "d"]));
+        parameters.push(Parameter::boolean("flag"));
+        let mut optimizer = mixed(parameters, Preset::Default, seed);
+        for _ in 0..200 {
+            let s = optimizer.ask().unwrap();
+            let bowl: f64 = (0..4).map(|i| (s.x[i] - [3.0, 11.0, 7.0, 14.0][i]).powi(2)).sum();
+            optimizer.tell(s.id, bowl + [5.0, 2.0, 0.0, 9.0][s.x[4] as usize] + 3.0 * s.x[5]).unwrap();
+        }
+        found += usize::from(best_value(&optimizer) == 0.0);
+    }
+    assert!(found >= 4, "{found} of 5");
+}
+
+/// Every value is the same: the run goes on, and nothing comes twice.
+#[test]
+fn plateaus_of_choices_end_runs_and_not_the_search() {
+    let parameters = vec![
+        Parameter::integer("n", 0.0, 30.0),
+        Parameter::categorical("k", ["a", "b", "c", "d", "e"]),
+        Parameter::categorical("l", ["a", "b", "c", "d", "e"]),
+        Parameter::real("x", 0.0, 1.0),
+    ];
+    let mut optimizer = mixed(parameters, Preset::Default, 3);
+    let mut seen = HashSet::new();
+    for _ in 0..200 {
+        let s = optimizer.ask().unwrap();
+        assert!(seen.insert(key(&s.x)));
+        optimizer.tell(s.id, 1.0).unwrap();
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_mixed_state_continues_bit_for_bit() {
+    for preset in PRESETS {
+        let mut whole = mixed(everything(), preset, 5);
+        let mut pieces = whole.clone();
+        for step in 0..120 {
+            let (a, b) = (whole.ask().unwrap(), pieces.ask().unwrap());
+            assert_eq!(key(&a.x), key(&b.x), "{preset}, step {step}");
+            whole.tell(a.id, value(&a.x)).unwrap();
+            pieces.tell(b.id, value(&b.x)).unwrap();
+            if step % 7 == 0 {
+                pieces = Optimizer::from_json(&pieces.to_json()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_parameter_says_what_is_wrong_with_it() {
+    let complaint = |parameters: Vec<Parameter>| Domain::from_parameters(parameters).unwrap_err().to_string();
+    let has = |text: String, part: &str| assert!(text.contains(part), "{text}");
+    has(complaint(vec![Parameter::integer("n", 0.5, 3.0)]), "n takes whole numbers");
+    has(complaint(vec![Parameter::integer("n", 0.0, 9.0).in_steps(2)]), "whole number of steps above low");
+    has(complaint(vec![Parameter::integer("n", 0.0, 9.0).scaled(Scale::Log)]), "needs low > 0");
+    has(complaint(vec![Parameter::categorical("k", ["a", "a"])]), "all different");
+    has(complaint(vec![Parameter::categorical("k", Vec::<&str>::new())]), "at least one");
+    has(complaint(vec![Parameter::real("x", 0.0, 1.0).when("k", &[0.0])]), "comes before");
+    let choice = Parameter::categorical("k", ["a", "b"]);
+    has(complaint(vec![choice, Parameter::real("x", 0.0, 1.0).when("k", &[2.0])]), "number of one of [a, b]");
+    let domain = Domain::from_parameters(everything()).unwrap();
+    let mut x = domain.middle();
+    x[2] = 3.5;
+    has(domain.check(&x).unwrap_err().to_string(), "n = 3.5 is not allowed: it takes 1, 2, … up to 100");
+}

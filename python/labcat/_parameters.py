@@ -1,0 +1,298 @@
+"""The types of parameters: what their values are, and how they stand in a vector of numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ._errors import InvalidError
+
+Scale: TypeAlias = Literal["linear", "log"]
+When: TypeAlias = "Mapping[str, Any] | None"
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real parameter between `low` and `high`.
+
+    With ``scale="log"`` its logarithm is searched: right for parameters such as a learning rate,
+    whose order of magnitude is unknown. `low` must then be above 0.
+
+    Any parameter may depend on one before it: with ``when={"kind": "b"}`` or
+    ``when={"kind": ["b", "c"]}`` it is chosen, and appears in `params`, only while `kind` is that.
+
+    >>> import labcat
+    >>> labcat.Real(1e-5, 1e-1, scale="log")
+    Real(low=1e-05, high=0.1, scale='log')
+    """
+
+    low: float
+    high: float
+    scale: Scale = "linear"
+    when: When = field(default=None, kw_only=True, repr=False)
+
+    def to_number(self, value: Any) -> float:
+        return _number(value)
+
+    def from_number(self, number: float) -> float:
+        return float(number)
+
+    def allows(self, number: float) -> bool:
+        return self.low <= number <= self.high
+
+    @property
+    def allowed(self) -> str:
+        return f"it must lie in [{self.low:.15g}, {self.high:.15g}]"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number: `low`, `low` + `step`, … up to `high`.
+
+    With ``scale="log"`` ratios count, as for a `Real`; `low` must then be at least 1.
+
+    >>> import labcat
+    >>> labcat.Integer(16, 1024, scale="log")
+    Integer(low=16, high=1024, scale='log', step=1)
+    """
+
+    low: int
+    high: int
+    scale: Scale = "linear"
+    step: int = 1
+    when: When = field(default=None, kw_only=True, repr=False)
+
+    def to_number(self, value: Any) -> float:
+        return _number(value)
+
+    def from_number(self, number: float) -> int:
+        return round(number)
+
+    def allows(self, number: float) -> bool:
+        return self.low <= number <= self.high and (number - self.low) % self.step == 0
+
+    @property
+    def allowed(self) -> str:
+        steps = "" if self.step == 1 else f" in steps of {self.step}"
+        return f"it must be a whole number from {self.low} to {self.high}{steps}"
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of `choices`: labels of any type. With ``ordered=True`` neighbours resemble each other.
+
+    In a vector a label stands as its number, from 0.
+
+    >>> import labcat
+    >>> labcat.Categorical(["lu", "qr", "svd"])
+    Categorical(choices=('lu', 'qr', 'svd'), ordered=False)
+    """
+
+    choices: Sequence[Any]
+    ordered: bool = False
+    when: When = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.choices, (str, bytes)) or not hasattr(self.choices, "__iter__"):
+            raise InvalidError(f"choices are a list of labels, not {self.choices!r}")
+        object.__setattr__(self, "choices", tuple(self.choices))
+
+    def to_number(self, value: Any) -> float:
+        same = [k for k, label in enumerate(self.choices) if label is value]
+        alike = [k for k, label in enumerate(self.choices) if _alike(label, value)]
+        equal = [k for k, label in enumerate(self.choices) if _equal(label, value)]
+        for found in (same, alike, equal):
+            if found:
+                return float(found[0])
+        raise InvalidError(f"{value!r} is none of the choices: {self.allowed}")
+
+    def from_number(self, number: float) -> Any:
+        return self.choices[round(number)]
+
+    def allows(self, number: float) -> bool:
+        return number in range(len(self.choices))
+
+    @property
+    def allowed(self) -> str:
+        return f"it takes {', '.join(map(repr, self.choices))}"
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """False or True.
+
+    >>> import labcat
+    >>> labcat.Space(shuffle=labcat.Boolean()).to_dict([1])
+    {'shuffle': True}
+    """
+
+    when: When = field(default=None, kw_only=True, repr=False)
+
+    def to_number(self, value: Any) -> float:
+        number = _number(value)
+        if number not in (0.0, 1.0):
+            raise InvalidError(f"{value!r} is not allowed: {self.allowed}")
+        return number
+
+    def from_number(self, number: float) -> bool:
+        return bool(number)
+
+    def allows(self, number: float) -> bool:
+        return number in (0.0, 1.0)
+
+    @property
+    def allowed(self) -> str:
+        return "it takes False and True"
+
+
+@dataclass(frozen=True)
+class Fixed(Categorical):
+    """A value that is the same in every evaluation, whatever its type.
+
+    >>> import labcat
+    >>> labcat.Space(x=(0, 1), solver=labcat.Fixed("lu")).to_dict([0.5, 0])
+    {'x': 0.5, 'solver': 'lu'}
+    """
+
+    def __init__(self, value: Any, *, when: When = None) -> None:
+        super().__init__((value,), when=when)
+
+    def __repr__(self) -> str:
+        return f"Fixed({self.choices[0]!r})"
+
+
+Parameter: TypeAlias = "Real | Integer | Categorical | Boolean"
+ParameterLike: TypeAlias = "Parameter | tuple[float, float]"
+Described: TypeAlias = "tuple[str, float, float, str, str, int, list[str], bool, tuple[str, list[float]] | None]"
+
+
+def checked(name: str, parameter: object) -> Parameter:
+    """The parameter with bounds of its own type; a pair stands for a `Real`."""
+    if not isinstance(name, str):
+        raise InvalidError(f"the name of a parameter is a string, not {name!r}")
+    if isinstance(parameter, Integer):
+        low, high = _whole(name, "low", parameter.low), _whole(name, "high", parameter.high)
+        step = _whole(name, "step", parameter.step)
+        if step < 1:
+            raise InvalidError(f"the step of parameter {name!r} is {step}; it must be at least 1")
+        return Integer(low, high, parameter.scale, step, when=parameter.when)
+    if isinstance(parameter, (Categorical, Boolean)):
+        return parameter
+    if isinstance(parameter, Real):
+        low, high, scale, when = parameter.low, parameter.high, parameter.scale, parameter.when
+    elif isinstance(parameter, (tuple, list)) and len(parameter) == 2:
+        (low, high), scale, when = parameter, "linear", None
+    else:
+        raise InvalidError(
+            f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed "
+            "or a pair (low, high)"
+        )
+    return Real(_bound(name, "low", low), _bound(name, "high", high), scale, when=when)
+
+
+def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -> Described:
+    """The parameter as the core takes it; `others` come before it."""
+    when = _condition(name, parameter.when, others)
+    if isinstance(parameter, Categorical):
+        labels = [_text(label) for label in parameter.choices]
+        return name, 0, max(len(labels) - 1, 0), "linear", "categorical", 1, labels, parameter.ordered, when
+    if isinstance(parameter, Boolean):
+        return name, 0, 1, "linear", "boolean", 1, [], False, when
+    kind, step = ("integer", parameter.step) if isinstance(parameter, Integer) else ("real", 1)
+    return name, parameter.low, parameter.high, parameter.scale, kind, step, [], False, when
+
+
+def parameter_of(described: Described, others: Mapping[str, Parameter]) -> Parameter:
+    """The parameter that `describe` describes; labels that are no plain data come back as text."""
+    _, low, high, scale, kind, step, labels, ordered, condition = described
+    when: When = None
+    if condition is not None:
+        other, values = condition
+        when = {other: [others[other].from_number(value) for value in values]}
+    if kind == "categorical":
+        return Categorical([json.loads(label) for label in labels], ordered, when=when)
+    if kind == "boolean":
+        return Boolean(when=when)
+    if kind == "integer":
+        return Integer(round(low), round(high), scale, step, when=when)  # type: ignore[arg-type]
+    return Real(low, high, scale, when=when)  # type: ignore[arg-type]
+
+
+def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[str, list[float]] | None:
+    if when is None:
+        return None
+    if not isinstance(when, Mapping) or len(when) != 1:
+        raise InvalidError(
+            f'the condition of {name!r} is {when!r}; allowed: one other parameter, when={{"kind": "b"}} '
+            'or when={"kind": ["b", "c"]}'
+        )
+    ((other, values),) = when.items()
+    if other not in others or isinstance(others[other], Real):
+        before = ", ".join(n for n, p in others.items() if not isinstance(p, Real)) or "none"
+        raise InvalidError(
+            f"{name!r} depends on {other!r}: a condition names an Integer, Categorical or Boolean parameter that "
+            f"comes before it ({before})"
+        )
+    listed = list(values) if isinstance(values, (list, tuple, set, frozenset)) else [values]
+    parameter = others[other]
+    numbers = []
+    for value in listed:
+        number = parameter.to_number(value)
+        if not parameter.allows(number):
+            raise InvalidError(f"{name!r} depends on {other} = {value!r}: {parameter.allowed}")
+        numbers.append(number)
+    return other, numbers
+
+
+def _text(label: Any) -> str:
+    """A label as JSON: plain data as it is, anything else by its name."""
+    plain = label.item() if hasattr(label, "item") and getattr(label, "ndim", None) == 0 else label
+    if plain is None or isinstance(plain, (bool, str)):
+        return json.dumps(plain)
+    if isinstance(plain, int) and -(2**63) <= plain < 2**63:
+        return json.dumps(plain)
+    if isinstance(plain, float) and math.isfinite(plain):
+        return json.dumps(plain)
+    return json.dumps(getattr(label, "__qualname__", None) or repr(label))
+
+
+def _alike(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and _equal(a, b)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return bool(a == b)
+    except (TypeError, ValueError):
+        return False
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidError(f"a point is made of numbers, not {value!r}") from None
+
+
+def _bound(name: str, end: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidError(
+            f"the {end} bound of parameter {name!r} is {value!r}; it must be a finite number"
+        ) from None
+
+
+def _whole(name: str, end: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise InvalidError(
+            f"the {end} of parameter {name!r} is {value!r}; it must be a whole number"
+        ) from None
