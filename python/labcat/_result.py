@@ -128,7 +128,8 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
         optimizer=optimizer,
     )
     if optimizer.has_names:
-        result["params"] = dict.fromkeys(optimizer.space, np.nan) if best is None else best.params
+        nothing = dict.fromkeys(optimizer.space, np.nan)
+        result["params"] = nothing if found is None else optimizer.space.to_dict(found.x)
     return result
 
 
