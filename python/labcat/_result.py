@@ -130,7 +130,8 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
     if best is not None and len(best.constraints):
         result["constraints"], result["feasible"] = best.constraints, best.feasible
     if optimizer.has_names:
-        result["params"] = dict.fromkeys(optimizer.space, np.nan) if best is None else best.params
+        nothing = dict.fromkeys(optimizer.space, np.nan)
+        result["params"] = nothing if found is None else optimizer.space.to_dict(found.x)
     return result
 
 
