@@ -157,17 +157,15 @@ impl Optimizer {
         }
     }
 
-    /// How much each parameter matters in the run that found the best point: its share of the squared inverse length-scales, in units
-    /// of its range, of a model along the parameters' own axes over all of that run; `None` until there are enough evaluations.
+    /// How much each parameter matters: its share of the squared inverse length-scales, in units of its range, of a model along the
+    /// parameters' own axes over all evaluations; `None` until there are enough of them.
     pub fn relevance(&self) -> Option<Vec<f64>> {
         let (d, observations) = (self.domain.dim(), &self.observations);
-        let run = observations.all()[observations.best()?].run;
-        let of_run = |&p: &usize| observations.all()[p].run == run && observations.value(p).is_some();
-        let mut positions: Vec<usize> = (0..observations.len()).filter(of_run).collect();
+        let mut positions: Vec<usize> = (0..observations.len()).filter(|&p| observations.value(p).is_some()).collect();
         if positions.len() < d + 2 {
             return None;
         }
-        // The newest lie where the run converged and say little of what it crossed: every k-th in the order of values stays.
+        // Most lie where a run converged and say little of what it crossed: every k-th in the order of values stays.
         positions
             .sort_by(|a, b| observations.value(*a).partial_cmp(&observations.value(*b)).unwrap_or(Ordering::Equal));
         let every = positions.len().div_ceil((RELEVANCE_POINTS * d).min(MOST_RELEVANCE_POINTS));
@@ -213,17 +211,15 @@ impl Optimizer {
         Some((run, model))
     }
 
-    /// The trust region; `None` until there is a model.
+    /// The trust region, while a restart fills its design that of the run that found the best point; `None` until there is a model.
     pub fn trust_region(&self) -> Option<Region> {
-        if !self.run.started() {
-            return None;
-        }
-        let (frame, d) = (&self.run.now.frame, self.domain.dim());
+        let run = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
+        let (frame, d) = (&run.now.frame, self.domain.dim());
         let mut centre = vec![0.0; self.domain.parameters().len()];
         self.domain.to_user(frame.centre(), &mut centre);
         let is_choice = |i: &usize| self.domain.axes()[*i] == Axis::Choice;
         let half_axis = |i: usize| -> Vec<f64> {
-            let length = self.run.now.beta * frame.scale()[i];
+            let length = run.now.beta * frame.scale()[i];
             let mut half_axis = vec![0.0; centre.len()];
             for j in (0..d).filter(|j| !is_choice(j)) {
                 half_axis[self.domain.parameter_of(j)] =
