@@ -53,7 +53,8 @@ def test_functions_of_a_script_with_globals_lambdas_and_exceptions(tmp_path, sen
         import sys
         if {sent == "by reference"}:
             sys.modules.update(dict.fromkeys(("cloudpickle", "joblib", "joblib.externals")))
-        __import__("os").write(1, f"imported as {__name__}\\n".encode())
+        sys.stdout.write("imported as " + __name__ + "\\n")
+        sys.stdout.flush()
         import labcat
 
         class Cold(Exception):
