@@ -27,8 +27,8 @@ from ._history import Evaluation, History, Prediction, Recommendation, Restart, 
 from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
-from ._scipy import scipy_method
 from ._parameters import Boolean, Categorical, Fixed, Integer, Real
+from ._scipy import scipy_method
 from ._space import Space
 from ._values import SWITCHES, Switch
 

@@ -33,7 +33,7 @@ def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | N
         return 0, None
     count = 0
     for constraint in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
-        if hasattr(constraint, "__index__") and not isinstance(constraint, bool) and constraint >= 0:
+        if hasattr(constraint, "__index__") and not isinstance(constraint, bool) and operator.index(constraint) >= 0:
             count += operator.index(constraint)
         else:
             _add(known, constraint, len(space))
@@ -102,7 +102,7 @@ def measured(returned: Any, count: int, jac: bool) -> float | Measured:
     if isinstance(returned, Mapping):
         parts: dict[str, Any] = dict(returned)
         if unknown := set(parts) - {"value", "gradient", "constraints"}:
-            raise InvalidError(f"{what} has {sorted(unknown)[0]!r}; allowed: value, gradient, constraints")
+            raise InvalidError(f"{what} has {min(unknown)!r}; allowed: value, gradient, constraints")
     else:
         names = ["value"] + ["gradient"] * jac + ["constraints"] * bool(count)
         if not isinstance(returned, (tuple, list)) or len(returned) != len(names):

@@ -9,9 +9,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from ._constraints import Measured, measured
 from ._errors import InvalidError, LabcatError
 from ._space import Space, Vector
-from ._constraints import Measured, measured
 
 dumps: Callable[[object], bytes] = pickle.dumps
 """How outcomes are written for another process."""

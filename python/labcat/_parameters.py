@@ -175,11 +175,11 @@ def checked(name: str, parameter: object) -> Parameter:
     if not isinstance(name, str):
         raise InvalidError(f"the name of a parameter is a string, not {name!r}")
     if isinstance(parameter, Integer):
-        low, high = _whole(name, "low", parameter.low), _whole(name, "high", parameter.high)
+        first, last = _whole(name, "low", parameter.low), _whole(name, "high", parameter.high)
         step = _whole(name, "step", parameter.step)
         if step < 1:
             raise InvalidError(f"the step of parameter {name!r} is {step}; it must be at least 1")
-        return Integer(low, high, parameter.scale, step, when=parameter.when)
+        return Integer(first, last, parameter.scale, step, when=parameter.when)
     if isinstance(parameter, (Categorical, Boolean)):
         return parameter
     if isinstance(parameter, Real):

@@ -115,13 +115,13 @@ STATUS = {
 
 def snapshot(optimizer: Optimizer) -> OptimizeResult:
     """The result so far, without a verdict and without the history."""
-    found = optimizer.recommended
+    found, best = optimizer.recommended, optimizer.best
     n = optimizer.n_evaluations
     result = OptimizeResult(
         fun=np.nan if found is None else found.mean,
         x=np.full(len(optimizer.space), np.nan) if found is None else found.x,
         recommended=found,
-        best=optimizer.best,
+        best=best,
         nfev=n,
         nit=n,
         restarts=optimizer.restarts,

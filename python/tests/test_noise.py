@@ -3,9 +3,10 @@
 import json
 import pickle
 
-import labcat
 import numpy as np
 import pytest
+
+import labcat
 
 
 def bowl(x):

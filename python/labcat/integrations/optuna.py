@@ -277,10 +277,10 @@ def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "au
     """
     best = study.best_trial  # an error of Optuna for several objectives and for none complete
     space = IntersectionSearchSpace().calculate(study)
-    reals = {n: d for n, d in space.items() if isinstance(d, FloatDistribution) and _is_real(d)}
-    if not reals:
+    free = {name: distribution for name, distribution in space.items() if not distribution.single()}
+    if not free:
         return best
-    grid, told = _Grid(reals), []
+    grid, told = _Grid(free), []
     maximize = study.direction == StudyDirection.MAXIMIZE
     optimizer = Optimizer(grid.space, direction="maximize" if maximize else "minimize", rng=0, noise=noise)
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):

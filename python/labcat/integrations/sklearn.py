@@ -25,7 +25,7 @@ from labcat import Categorical, InvalidError, Optimizer, Space, Stopped
 __all__ = ["LabcatSearchCV"]
 
 
-class LabcatSearchCV(BaseSearchCV):  # type: ignore[misc]
+class LabcatSearchCV(BaseSearchCV):  # type: ignore[misc, unused-ignore]
     """Looks for good parameters of an estimator by cross-validation, as `RandomizedSearchCV` does.
 
     The next parameters follow from the scores of the others. Its interface, attributes and results
