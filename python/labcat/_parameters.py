@@ -36,16 +36,20 @@ class Real:
     when: When = field(default=None, kw_only=True, repr=False)
 
     def to_number(self, value: Any) -> float:
+        """The number that stands for a value in the core."""
         return _number(value)
 
     def from_number(self, number: float) -> float:
+        """The value that a number of the core stands for."""
         return float(number)
 
     def allows(self, number: float) -> bool:
+        """Whether a number stands for a value of this parameter."""
         return self.low <= number <= self.high
 
     @property
     def allowed(self) -> str:
+        """What is allowed, in words."""
         return f"it must lie in [{self.low:.15g}, {self.high:.15g}]"
 
 
@@ -67,16 +71,20 @@ class Integer:
     when: When = field(default=None, kw_only=True, repr=False)
 
     def to_number(self, value: Any) -> float:
+        """The number that stands for a value in the core."""
         return _number(value)
 
     def from_number(self, number: float) -> int:
+        """The value that a number of the core stands for."""
         return round(number)
 
     def allows(self, number: float) -> bool:
+        """Whether a number stands for a value of this parameter."""
         return self.low <= number <= self.high and (number - self.low) % self.step == 0
 
     @property
     def allowed(self) -> str:
+        """What is allowed, in words."""
         steps = "" if self.step == 1 else f" in steps of {self.step}"
         return f"it must be a whole number from {self.low} to {self.high}{steps}"
 
@@ -102,6 +110,7 @@ class Categorical:
         object.__setattr__(self, "choices", tuple(self.choices))
 
     def to_number(self, value: Any) -> float:
+        """The number that stands for a value in the core."""
         same = [k for k, label in enumerate(self.choices) if label is value]
         alike = [k for k, label in enumerate(self.choices) if _alike(label, value)]
         equal = [k for k, label in enumerate(self.choices) if _equal(label, value)]
@@ -111,13 +120,16 @@ class Categorical:
         raise InvalidError(f"{value!r} is none of the choices: {self.allowed}")
 
     def from_number(self, number: float) -> Any:
+        """The value that a number of the core stands for."""
         return self.choices[round(number)]
 
     def allows(self, number: float) -> bool:
+        """Whether a number stands for a value of this parameter."""
         return number in range(len(self.choices))
 
     @property
     def allowed(self) -> str:
+        """What is allowed, in words."""
         return f"it takes {', '.join(map(repr, self.choices))}"
 
 
@@ -133,19 +145,23 @@ class Boolean:
     when: When = field(default=None, kw_only=True, repr=False)
 
     def to_number(self, value: Any) -> float:
+        """The number that stands for a value in the core."""
         number = _number(value)
         if number not in (0.0, 1.0):
             raise InvalidError(f"{value!r} is not allowed: {self.allowed}")
         return number
 
     def from_number(self, number: float) -> bool:
+        """The value that a number of the core stands for."""
         return bool(number)
 
     def allows(self, number: float) -> bool:
+        """Whether a number stands for a value of this parameter."""
         return number in (0.0, 1.0)
 
     @property
     def allowed(self) -> str:
+        """What is allowed, in words."""
         return "it takes False and True"
 
 

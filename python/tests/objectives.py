@@ -1,4 +1,5 @@
-"""Objectives at the top of a module, so that worker processes can import them."""
+"""Objectives at the top of a module, so that worker processes can import contextlib
+import them."""
 
 from __future__ import annotations
 
@@ -88,7 +89,8 @@ def children():
     """The processes that this one has started and that have not ended."""
     found = []
     for task in Path("/proc/self/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended since
+            found += map(int, (task / "children").read_text().split())
     return [pid for pid in found if "labcat._worker" in Path(f"/proc/{pid}/cmdline").read_text()]
 
 
