@@ -1,8 +1,8 @@
-"""Objectives at the top of a module, so that worker processes can import contextlib
-import them."""
+"""Objectives at the top of a module, so that worker processes can import them."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
