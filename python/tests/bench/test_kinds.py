@@ -96,7 +96,8 @@ def test_labcat_recommends_what_it_says_it_would(monkeypatch):
     monkeypatch.setattr(labcat.Optimizer, "recommended", property(lambda self: Found), raising=False)
     objective = NoisyObjective(lambda x: float(x @ x), [0.0, 0.0], [1.0, 1.0], 6, 0.0, lambda x: float(x @ x))
     adapters.noisy(objective, 1, {})
-    assert objective.trace == [(1, 0.3125)]
+    # From the first budget that is scored, d, what it recommends; before, what it has evaluated.
+    assert objective.trace == [(1, 0.5), (2, 0.3125)]
 
 
 @pytest.mark.parametrize("name", ["cma-favourite", "cma-noise", "bads-noisy", "random"])
