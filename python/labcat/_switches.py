@@ -110,6 +110,9 @@ class Switches(TypedDict, total=False):
     explore_beta: float | None
     """Least beta of every other local run (none: as in the others)."""
 
+    explore_nugget: float
+    """Least nugget of every other local run: what is rugged looks noisy."""
+
     explore_optimism: float
     """Factor on optimism in every other local run."""
 
