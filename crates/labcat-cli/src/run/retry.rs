@@ -23,7 +23,8 @@ pub(crate) fn retry(args: &cli::Retry) -> Result<(), Failure> {
 }
 
 fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<Evaluation>, Failure> {
-    let failed = |evaluation: &&Evaluation| evaluation.outcome.value().is_none();
+    let failed =
+        |evaluation: &&Evaluation| evaluation.outcome.is_failed() && evaluation.outcome.constraints().is_empty();
     if args.failed {
         return Ok(told.iter().filter(failed).cloned().collect());
     }
@@ -45,7 +46,7 @@ fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<E
             }
             Some(evaluation) if !failed(&evaluation) => {
                 return Err(Failure::usage(format!(
-                    "evaluation {id} has not failed, it has a value; `labcat correct {} {id} VALUE` replaces it",
+                    "evaluation {id} has not failed, it has a result; `labcat correct {} {id} VALUE` replaces it",
                     paths.word()
                 )));
             }
