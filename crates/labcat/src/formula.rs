@@ -93,7 +93,7 @@ enum Rule {
 
 /// The functions of formulas. `pow` comes first: it is also an operator.
 const FUNCTIONS: [(&str, Rule); 18] = [
-    ("pow", Rule::Two(math::pow)),
+    ("pow", Rule::Two(power)),
     ("abs", Rule::One(f64::abs)),
     ("sqrt", Rule::One(f64::sqrt)),
     ("exp", Rule::One(math::exp)),
@@ -115,6 +115,11 @@ const FUNCTIONS: [(&str, Rule); 18] = [
 
 /// `pow` among the functions.
 const POWER: usize = 0;
+
+/// A power; the square is the rounded product, as elsewhere.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent == 2.0 { base * base } else { math::pow(base, exponent) }
+}
 
 /// The smaller number; NaN if either is (f64::min would hide it).
 fn least(a: f64, b: f64) -> f64 {

@@ -133,7 +133,8 @@ fn results(texts: &[String]) -> Result<Vec<(String, f64)>, Failure> {
         Some((name.trim().to_owned(), number))
     };
     let read = |text: &String| {
-        result(text).ok_or_else(|| Failure::usage(format!("{text:?} is not a result: write NAME=NUMBER, such as mass=4.5")))
+        result(text)
+            .ok_or_else(|| Failure::usage(format!("{text:?} is not a result: write NAME=NUMBER, such as mass=4.5")))
     };
     texts.iter().map(read).collect()
 }
@@ -141,7 +142,9 @@ fn results(texts: &[String]) -> Result<Vec<(String, f64)>, Failure> {
 /// What was told, and what it violates.
 fn shown_of(session: &Session, record: &Record) -> String {
     match session.constraints.violation(&record.constraints) {
-        Some(violated) => format!("{}, violates {violated}", record.value().map_or_else(|| "no value".to_owned(), number)),
+        Some(violated) => {
+            format!("{}, violates {violated}", record.value().map_or_else(|| "no value".to_owned(), number))
+        }
         None => shown(record.value()),
     }
 }

@@ -21,7 +21,8 @@ pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     let text = match args.json {
         true => as_json(&journal, &identity)?,
-        false => as_csv(&identity, &identity.constraints()?, &journal.told()?, args.all).map_err(|error| Failure::run(error.to_string()))?,
+        false => as_csv(&identity, &identity.constraints()?, &journal.told()?, args.all)
+            .map_err(|error| Failure::run(error.to_string()))?,
     };
     match &args.output {
         Some(file) => {
@@ -48,12 +49,7 @@ pub(super) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     write(&part).and_then(|()| fs::rename(&part, &path)).inspect_err(|_| drop(fs::remove_file(&part)))
 }
 
-fn as_csv(
-    identity: &Identity,
-    constraints: &Constraints,
-    told: &[Trial],
-    all: bool,
-) -> Result<String, csv::Error> {
+fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: bool) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut headings = vec!["id"];
     headings.extend(identity.names());
@@ -88,7 +84,9 @@ fn as_csv(
         if constraints.is_measured() {
             let feasible = Constraints::is_met(trial.value, &trial.constraints);
             row.push(feasible.map(|met| met.to_string()).unwrap_or_default());
-            row.extend(results.iter().map(|name| optional(trial.result.as_ref().and_then(|all| all.get(name)?.as_f64()))));
+            row.extend(
+                results.iter().map(|name| optional(trial.result.as_ref().and_then(|all| all.get(name)?.as_f64()))),
+            );
             row.extend((0..constraints.measured().len()).map(|k| optional(trial.constraints.get(k).copied())));
         }
         if all {

@@ -37,7 +37,8 @@ pub(crate) fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
     }
     let domain = optimizer.domain();
     let evaluations = journal.told()?.into_iter().map(|trial| evaluation(trial, domain)).collect();
-    let constraints = journal.identity()?.map_or_else(|| Ok(Constraints::default()), |identity| identity.constraints())?;
+    let constraints =
+        journal.identity()?.map_or_else(|| Ok(Constraints::default()), |identity| identity.constraints())?;
     let data = data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps);
     Ok(data.with_constraints(&constraints))
 }

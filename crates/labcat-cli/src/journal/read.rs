@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::study::Identity;
 use crate::value::Reading;
 
-const TRIAL: &str = "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, command, directory,
+const TRIAL: &str =
+    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, command, directory,
     host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
     FROM trial LEFT JOIN output ON output.id = trial.id";
 

@@ -81,12 +81,7 @@ impl Record {
 }
 
 /// What the optimizer is told: a value with its noise, or why there is none, and the measured constraints.
-pub(crate) fn outcome(
-    value: Option<f64>,
-    std: Option<f64>,
-    constraints: Vec<f64>,
-    message: Option<&str>,
-) -> Outcome {
+pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, constraints: Vec<f64>, message: Option<&str>) -> Outcome {
     let outcome = value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from);
     std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome).with_constraints(constraints)
 }

@@ -162,7 +162,8 @@ impl Display {
         let optimizer = &session.optimizer;
         let best = match Best::of(optimizer, &session.constraints) {
             Some(best) => {
-                let (value, at) = (best.in_words(|value| brief(value, 6)), session.identity.in_brief(&best.evaluation.x, 5));
+                let (value, at) =
+                    (best.in_words(|value| brief(value, 6)), session.identity.in_brief(&best.evaluation.x, 5));
                 format!("{} {value}  at {at}", best.title())
             }
             None => "no value yet".to_owned(),

@@ -65,7 +65,8 @@ impl Constraints {
         let wrong = |message: String| FormulaError { column: 1, message };
         if formula.has_equation() {
             return Err(wrong(
-                "what is measured never equals a number: write two limits instead, such as 4.99 <= mass <= 5.01".to_owned(),
+                "what is measured never equals a number: write two limits instead, such as 4.99 <= mass <= 5.01"
+                    .to_owned(),
             ));
         }
         if let Some(name) = formula.names().find(|name| NOT_MEASURED.contains(name)) {
@@ -161,7 +162,8 @@ impl Constraints {
     fn lacks(&self, name: &str, formula: &Formula) -> String {
         let parameters = self.domain.iter().flat_map(|domain| domain.parameters());
         let parameters: Vec<&str> = parameters.map(|parameter| parameter.name.as_str()).collect();
-        let meant = nearest(name, &parameters).map_or_else(String::new, |near| format!("; is the parameter `{near}` meant?"));
+        let meant =
+            nearest(name, &parameters).map_or_else(String::new, |near| format!("; is the parameter `{near}` meant?"));
         format!("has no number \"{name}\", which the constraint `{formula}` needs{meant}")
     }
 

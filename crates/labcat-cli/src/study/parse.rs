@@ -98,7 +98,10 @@ fn constraints_of(
     for name in constraints.results() {
         if let Some(Err(advice)) = objective.map(|objective| objective.extraction.can_find(&name)) {
             let span = texts.first().map_or(0..0, Spanned::span);
-            reader.problem(&span, format!("`constraint` needs the result `{name}`, which `value` does not find: {advice}"));
+            reader.problem(
+                &span,
+                format!("`constraint` needs the result `{name}`, which `value` does not find: {advice}"),
+            );
         }
     }
     constraints
@@ -117,10 +120,7 @@ fn refused(root: &Table<'_, '_>, error: &labcat::Error, study: &Study) -> (Range
         }
         labcat::Error::Known(KnownError::NotFound { tried }) => (
             constraint(),
-            format!(
-                "none of {tried} points within the ranges meets {}: write wider ranges or limits",
-                texts()
-            ),
+            format!("none of {tried} points within the ranges meets {}: write wider ranges or limits", texts()),
         ),
         labcat::Error::Known(_) | labcat::Error::Formula(_) => (constraint(), error.to_string()),
         labcat::Error::Point(PointError::Violates) => {
@@ -152,7 +152,8 @@ struct General {
 fn general(reader: &mut Reader<'_>, root: &Table<'_, '_>, stem: &str) -> General {
     let empty = DeTable::new();
     let (config, switches) = optimizer(reader, root);
-    let mut general = General { name: stem.to_owned(), config, switches, constraints: Vec::new(), time_limit: None, workers: 1 };
+    let mut general =
+        General { name: stem.to_owned(), config, switches, constraints: Vec::new(), time_limit: None, workers: 1 };
     let table = match reader.table(root, "study") {
         Some(table) => table,
         None => {

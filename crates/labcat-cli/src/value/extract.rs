@@ -203,7 +203,11 @@ mod tests {
         let comma = Separator::Byte(b',');
         for (extraction, text, value) in [
             (Extraction::LastLine, r#"{"value": 2, "mass": 7}"#, Some(2.0)),
-            (Extraction::pattern(r"mass (?<mass>\S+) energy (?<value>\S+)").unwrap(), "mass 0.7D+01 energy 2", Some(2.0)),
+            (
+                Extraction::pattern(r"mass (?<mass>\S+) energy (?<value>\S+)").unwrap(),
+                "mass 0.7D+01 energy 2",
+                Some(2.0),
+            ),
             (Extraction::pattern(r"energy (\S+) mass (?<mass>\S+)").unwrap(), "energy NaN mass 7", None),
             (Extraction::json("a.energy").unwrap(), r#"{"a": {"energy": 2, "mass": 7}, "mass": 9}"#, Some(2.0)),
             (Extraction::json("a.energy").unwrap(), r#"{"a": {"energy": 2}, "mass": 7}"#, Some(2.0)),

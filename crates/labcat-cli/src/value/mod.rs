@@ -94,8 +94,12 @@ impl Reading {
             return whole;
         }
         let kept = |name: &String| ["value", "std"].contains(&name.as_str()) || self.needed.contains(name);
-        let fields: Map<String, Value> =
-            self.fields.iter().filter(|(name, _)| kept(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let fields: Map<String, Value> = self
+            .fields
+            .iter()
+            .filter(|(name, _)| kept(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         serde_json::json!(fields).to_string()
     }
 }
@@ -206,7 +210,8 @@ mod tests {
     #[test]
     fn a_value_may_be_missing_where_other_fields_are_needed() {
         let needed = ["mass".to_owned()];
-        for line in [r#"{"mass": 7}"#, r#"{"value": null, "mass": 7}"#, r#"{"value": NaN, "mass": 7, "note": "a NaN"}"#] {
+        for line in [r#"{"mass": 7}"#, r#"{"value": null, "mass": 7}"#, r#"{"value": NaN, "mass": 7, "note": "a NaN"}"#]
+        {
             let reading = Reading::parse(line, &needed).unwrap();
             assert_eq!((reading.value, reading.result("mass")), (None, Some(7.0)), "{line}");
             assert!(Reading::parse(line, &[]).is_err(), "{line}");

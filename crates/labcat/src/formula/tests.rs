@@ -52,7 +52,9 @@ fn a_chain_compares_neighbours() {
 
 #[test]
 fn what_is_not_a_number_meets_nothing() {
-    for text in ["sqrt(x) <= 1", "x/0*0 <= 1", "min(sqrt(x), 0) <= 1", "max(0, log(x)) <= 1", "exp(-1000*x) <= exp(-1000*x)"] {
+    for text in
+        ["sqrt(x) <= 1", "x/0*0 <= 1", "min(sqrt(x), 0) <= 1", "max(0, log(x)) <= 1", "exp(-1000*x) <= exp(-1000*x)"]
+    {
         assert!(excess(text, &[-1.0]).is_nan(), "{text}");
     }
 }
@@ -121,7 +123,10 @@ fn parameters_count_as_the_numbers_they_stand_for() {
     assert!(!met.allows(&[0.5, 3.0, 1.0, 0.0, 1.0, 0.0]), "a choice is its label, not its place");
     let met = known("rate + x <= 0").unwrap();
     assert!(!met.allows(&[0.5, 3.0, 0.0, 0.0, 1.0, 0.5]));
-    assert!(met.allows(&[0.5, 3.0, 0.0, 0.0, 0.0, 0.5]), "where a parameter does not apply, neither does the constraint");
+    assert!(
+        met.allows(&[0.5, 3.0, 0.0, 0.0, 0.0, 0.5]),
+        "where a parameter does not apply, neither does the constraint"
+    );
     let error = known("x + solver <= 1").unwrap_err();
     assert_eq!(error.column, 5);
     assert!(error.message.contains("`solver` is a choice among texts"), "{error}");
