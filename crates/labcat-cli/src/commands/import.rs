@@ -56,7 +56,11 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
     }
     session.commit()?;
     let mut text = format!("{} taken in", count(taken, "evaluation"));
-    for (n, why) in [(known, "the study has them"), (outside, "they are outside the study's ranges or constraints")] {
+    let ranges = match session.constraints.of_parameters().count() {
+        0 => "they are outside the study's ranges",
+        _ => "they are outside the study's ranges or constraints",
+    };
+    for (n, why) in [(known, "the study has them"), (outside, ranges)] {
         if n > 0 {
             text += &format!(", {} left out: {why}", count(n, "row"));
         }

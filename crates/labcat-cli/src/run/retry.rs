@@ -46,7 +46,7 @@ fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<E
             }
             Some(evaluation) if !failed(&evaluation) => {
                 return Err(Failure::usage(format!(
-                    "evaluation {id} has not failed, it has a result; `labcat correct {} {id} VALUE` replaces it",
+                    "evaluation {id} has not failed, it has a value; `labcat correct {} {id} VALUE` replaces it",
                     paths.word()
                 )));
             }

@@ -119,12 +119,12 @@ fn without_a_feasible_evaluation_the_least_violated_is_shown() {
 #[test]
 fn a_value_may_be_missing_where_a_constraint_is_violated() {
     let dir = Dir::new("missing");
-    let objective = format!("{}\nmax_consecutive_failures = 2", bowl("3"));
+    let objective = format!("{}\nmax_consecutive_failures = 1", bowl("60"));
     dir.write("s.toml", &study("budget = 40\nseed = 3\nconstraint = \"mass <= 0.5\"", &objective));
     dir.labcat(&["run", "s.toml"]).expect(0).says("no value at x = ");
     let all = rows(&dir, "s.toml");
     let missing: Vec<&Value> = all.iter().filter(|row| row["value"].is_null()).collect();
-    assert!(missing.len() > 2 && missing.len() < 40, "{}", missing.len());
+    assert!(!missing.is_empty() && missing.len() < 40, "{}", missing.len());
     for row in &missing {
         assert_eq!((&row["feasible"], &row["status"]), (&json!(false), &json!("failed")));
         assert!(row["message"].as_str().unwrap().starts_with("no value; violated: `mass <= 0.5` by"), "{row}");

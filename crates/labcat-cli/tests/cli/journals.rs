@@ -162,7 +162,7 @@ fn how_each_command_was_run_is_recorded_and_exported() {
             Some(fs::canonicalize(dir.path("")).unwrap().as_path())
         );
         let [started, ended] = ["started", "ended"].map(|key| one(id)[key].as_str().unwrap());
-        assert!(started < ended && started.len() == "2025-03-09T14:05:07.250Z".len() && ended.ends_with('Z'));
+        assert!(started <= ended && started.len() == "2025-03-09T14:05:07.250Z".len() && ended.ends_with('Z'));
     }
     assert_eq!(one(0)["result"], json!({"value": one(0)["value"], "mass": 2.5}), "the whole object is kept");
     assert_eq!((&one(0)["exit"], &one(1)["exit"], &one(1)["signal"]), (&json!(0), &json!(3), &json!(null)));
