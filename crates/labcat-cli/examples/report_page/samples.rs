@@ -67,7 +67,7 @@ pub(crate) fn noisy() -> ReportData {
 pub(crate) fn constrained() -> ReportData {
     let parameters = vec![linear("x", -2.0, 2.0), linear("y", -2.0, 2.0)];
     let value = |x: &[f64]| (x[0] - 1.0).powi(2) + (x[1] - 1.0).powi(2) + 0.01;
-    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.03, value: &value };
+    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.08, value: &value };
     let mut data = search.run(9);
     for evaluation in data.evaluations.iter_mut().filter(|evaluation| evaluation.value.is_some()) {
         let mass = evaluation.x[0].powi(2) + 2.0 * evaluation.x[1].powi(2);
