@@ -37,7 +37,8 @@ def test_a_slow_peer_may_have_fewer_runs(tmp_path, capsys):
     arguments = ["synthetic", "--preset", "paper", "--functions", "levy", "--budget", 12, "--no-figures"]
     assert run(*arguments, "--peers", "random:1", "--runs", 3, out=tmp_path) == 0
     text = capsys.readouterr().out
-    cells = {line.split("|")[1].strip(): line.split("|")[2].strip() for line in text.splitlines() if "|" in line}
+    rows = [line.split("|") for line in text.partition("Order of")[0].splitlines() if line.startswith("|")]
+    cells = {row[1].strip(): row[2].strip() for row in rows}
     assert (cells["LABCAT (paper)"], cells["random"], cells["*paper: random*"]) == ("3", "1", "50")
     assert "Order of the mean regrets" in text and "LABCAT < random" in text  # the paper's own order, at least
 
