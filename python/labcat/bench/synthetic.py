@@ -165,7 +165,8 @@ def _cells(runs: Runs, name: str, against: str | None, peers: int) -> list[str]:
 def spread(values: Sequence[float], form: str) -> str:
     if not all(map(math.isfinite, values)):
         return "not finite"
-    return f"{format(mean(values), form)} ± {format(pstdev(values), form)}"
+    deviation = f" ± {format(pstdev(values), form)}" if len(values) > 1 else ""
+    return f"{format(mean(values), form)}{deviation}"
 
 
 def _printed_row(name: str, functions: Sequence[str]) -> list[str]:
