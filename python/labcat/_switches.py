@@ -104,6 +104,9 @@ class Switches(TypedDict, total=False):
     restarts: bool
     """Start another local run when one has converged."""
 
+    keep_best: bool
+    """A restart begins with the best point so far among its observations, in place of one of its design."""
+
     restart_design: float
     """Size of a restart's design, in those of the first."""
 

@@ -182,6 +182,7 @@ switches! {
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
+        keep_best: bool, false, "a restart begins with the best point so far among its observations, in place of one of its design";
         restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, in those of the first";
         explore_beta: Option<f64> where POSITIVE, None => Some(0.5), "least beta of every other local run (none: as in the others)";
         explore_nugget: f64 where from(0.0, 1.0), 0.0 => 0.03, absent: 0.0,
