@@ -248,7 +248,9 @@ impl Optimizer {
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         let model = self.model.as_ref().filter(|_| chosen_by_model).map(|model| (&self.domain, &self.run, model));
         StepReport::write(&mut self.report, self.observations.len(), &choice, model, self.run.number, restart);
-        Ok(self.suggest(choice.x))
+        let kept = self.run.kept.as_ref().filter(|kept| kept.leads && choice.origin.is_proposed());
+        let number = kept.map_or(self.run.number, |kept| kept.run.number);
+        Ok(self.suggest(choice.x, number))
     }
 
     /// As many as `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
@@ -336,8 +338,8 @@ impl Optimizer {
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
         self.keep_found();
-        let mut over = std::mem::replace(&mut self.run, next);
-        over.slice = None;
+        next.kept = mixed::kept(&self.observations, &mut self.run);
+        let over = std::mem::replace(&mut self.run, next);
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
             self.best_run = Some(over);
         }
@@ -349,11 +351,11 @@ impl Optimizer {
     }
 
     /// Gives out a point.
-    fn suggest(&mut self, x: Vec<f64>) -> Suggestion {
+    fn suggest(&mut self, x: Vec<f64>, run: usize) -> Suggestion {
         let id = TrialId(self.next_id);
         self.next_id += 1;
         self.seen.insert(&x);
-        self.pending.push(Pending { id, x: x.clone(), run: self.run.number });
+        self.pending.push(Pending { id, x: x.clone(), run });
         Suggestion { id, x }
     }
 
@@ -404,7 +406,7 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
-        self.run.slice = None; // begun again when it is needed
+        (self.run.slice, self.run.kept) = (None, None); // begun again when they are needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;
@@ -453,8 +455,8 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         }
+        mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         if !(of_this_run && succeeded) {
             self.drop_model(); // it holds a fantasy of this point
         }
