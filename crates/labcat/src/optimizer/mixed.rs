@@ -2,6 +2,7 @@
 
 use super::config::Settings;
 use super::model::{Model, Workspace};
+use super::noise;
 use super::propose::{Choice, Prepared, Problem, prepare, search_of};
 use super::report::{Origin, RestartCause};
 use super::run::{LocalRun, Progress, Slice};
@@ -143,7 +144,8 @@ pub(super) fn propose(
     if let Some(mut kept) = run.kept.take() {
         work.reclaim(model.take()); // it may be another's
         let observations = problem.observations;
-        let outdone = run.now.members.iter().any(|&p| observations.value(p).is_some_and(|v| v < kept.best(observations)));
+        let outdone =
+            run.now.members.iter().any(|&p| observations.value(p).is_some_and(|v| v < kept.best(observations)));
         if kept.decided_at != observations.len() {
             (kept.leads, kept.decided_at) = (!kept.leads, observations.len());
         }
@@ -158,7 +160,8 @@ pub(super) fn propose(
     }
     decide(problem, run);
     if let Some(mut slice) = run.slice.take_if(|s| s.leads) {
-        let enough = slice.run.now.members.len() >= slice_settings(problem).initial_points.min(2 + reals(problem.domain));
+        let enough =
+            slice.run.now.members.len() >= slice_settings(problem).initial_points.min(2 + reals(problem.domain));
         let step = enough.then(|| {
             if model.as_ref().is_some_and(|m| !m.sliced) {
                 work.reclaim(model.take());
@@ -214,6 +217,10 @@ fn slice_settings(problem: Problem<'_>) -> Settings {
 /// Whether the next step is one of the reals: after a success as before, after a failure the other way.
 fn decide(problem: Problem<'_>, run: &mut LocalRun) {
     let Problem { domain, observations, .. } = problem;
+    if noise::is_on(problem, run) {
+        (run.slice, run.kept) = (None, None); // the best value is no guide
+        return;
+    }
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
     let Some(&best) = run.now.members.iter().min_by(|a, b| value(a).total_cmp(&value(b))) else { return };
     if !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.decided_at == observations.len()) {
@@ -233,7 +240,8 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
         let (beta, noise) = (run.now.beta, run.now.noise.clone());
         let now = Progress { members, frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
         let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
-        let alone = LocalRun { number, design, failed, revised: false, promise: None, slice: None, kept: None, now, before };
+        let alone =
+            LocalRun { number, design, failed, revised: false, promise: None, slice: None, kept: None, now, before };
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
     });
     slice.leads = led == improved && !slice.over;
@@ -299,10 +307,13 @@ fn choose(
     rng: &mut Rng,
     reals_only: bool,
 ) -> Result<Choice, RestartCause> {
-    let Problem { domain, settings, observations, seen, .. } = problem;
+    let Problem { domain, settings, observations, pending, seen, .. } = problem;
     let search = search_of(problem, run)?;
+    // Under noise a point may be evaluated again, but not while it is.
+    let again = model.fit.gp.prior().noise > 0.0;
+    let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
     let best = run.now.members.iter().position(|&p| observations.value(p) == Some(model.outputs.minimum()));
-    let over = best.filter(|_| !reals_only && !is_small(domain)).filter(|_| settled(problem, run).is_some());
+    let over = best.filter(|_| !reals_only && !again && !is_small(domain)).filter(|_| settled(problem, run).is_some());
     let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
     let moves =
         (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
@@ -313,7 +324,7 @@ fn choose(
     let mut found: Vec<Found> = if !neighbours.is_empty() {
         climb.score(&climb.places(&neighbours), false)
     } else if is_small(domain) {
-        climb.score(&climb.places(&all_unseen(domain, seen)), false)
+        climb.score(&climb.places(&listed(domain, is_new)), false)
     } else {
         climb.search(rng)
     };
@@ -321,7 +332,7 @@ fn choose(
     let mut x = vec![0.0; domain.parameters().len()];
     for Found { u, mean, score } in found {
         domain.to_user(&u, &mut x);
-        if !seen.contains(&x) {
+        if is_new(&x) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
             return Ok(Choice { x, origin: Origin::Model, acquisition: score, predicted, clipped: 0 });
         }
@@ -477,13 +488,13 @@ impl Climb<'_> {
     }
 }
 
-/// Every configuration of a small space that was never suggested.
-fn all_unseen(domain: &Domain, seen: &Seen) -> Vec<Vec<f64>> {
+/// Every configuration of a small space that may be suggested.
+fn listed(domain: &Domain, is_new: impl Fn(&[f64]) -> bool) -> Vec<Vec<f64>> {
     let length = domain.list_length().unwrap_or(0);
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut known = Seen::with_capacity(0);
     for x in (0..length).map(|k| domain.listed(k)) {
-        if !seen.contains(&x) && !known.contains(&x) {
+        if is_new(&x) && !known.contains(&x) {
             known.insert(&x);
             found.push(x);
         }

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::known::{Known, KnownError};
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
-use config::{Config, ConfigError, Settings};
+use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
 use noise::Found;
 use propose::Choice;
@@ -273,6 +273,12 @@ impl Optimizer {
             if let Some(x) = self.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
             }
+            if let Some((best, 1)) = self.doubted().filter(|_| !self.has_noise()) {
+                if self.pending.iter().any(|p| p.x == best.x) {
+                    return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
+                }
+                return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
+            }
             let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
                 return Ok((Choice::given(self.design_point(), Origin::Design), restart));
@@ -320,9 +326,26 @@ impl Optimizer {
         mixed::unseen(&self.domain, &self.seen, &mut self.rng).unwrap_or(x)
     }
 
-    /// Whether every configuration of a finite space was suggested or told, and nobody wants one again.
+    /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
     fn is_exhausted(&self) -> bool {
-        self.queue.is_empty() && self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+        self.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
+    }
+
+    /// Whether every configuration of a finite space was suggested or told.
+    fn is_covered(&self) -> bool {
+        self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+    }
+
+    /// With `noise = auto`, the best point of a space that is covered, unless it has shown that values are exact: evaluated more than once,
+    /// they are equal. And how often it was evaluated.
+    fn doubted(&self) -> Option<(&Evaluation, usize)> {
+        let best = self.best().filter(|_| self.config().noise == Noise::Auto && self.is_covered())?;
+        let values = self.evaluations().iter().filter(|e| e.x == best.x).filter_map(|e| e.outcome.value());
+        let (mut count, mut differ) = (0, false);
+        for value in values {
+            (count, differ) = (count + 1, differ || Some(value) != best.outcome.value());
+        }
+        (count == 1 || differ).then_some((best, count))
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {

@@ -112,7 +112,17 @@ impl LocalRun {
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
         let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
         let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
-        Self { number, design, failed: Vec::new(), revised: false, promise: None, slice: None, kept: None, now, before: None }
+        Self {
+            number,
+            design,
+            failed: Vec::new(),
+            revised: false,
+            promise: None,
+            slice: None,
+            kept: None,
+            now,
+            before: None,
+        }
     }
 
     /// Whether a model-based step was made.
