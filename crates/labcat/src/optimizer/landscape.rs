@@ -11,7 +11,7 @@ use crate::acquisition::maximise::Search;
 use crate::frame::Frame;
 use crate::gp::joint::Joint;
 use crate::gp::{Gp, PointPrediction};
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::qp::Halfspaces;
 use crate::rng::Rng;
@@ -53,8 +53,9 @@ impl<'a> Landscape<'a> {
             None => self.gp.predict_with_gradient(x, &mut at),
         }
         let mut limits = self.gp.sums_at(x, &self.limits.alpha);
-        for ((g, _), mean) in limits.iter_mut().zip(&self.limits.mean) {
-            *g += mean;
+        for ((g, gradient), (constant, slope)) in limits.iter_mut().zip(&self.limits.trend) {
+            *g += constant + linalg::dot(slope, x);
+            linalg::axpy(gradient, 1.0, slope);
         }
         (at, limits)
     }
@@ -63,7 +64,8 @@ impl<'a> Landscape<'a> {
     fn score(&self, x: &[f64]) -> (f64, f64) {
         let (at, limits) = self.at(x);
         let std = self.optimism * at.std;
-        let met: f64 = limits.iter().map(|(g, _)| log_normal_cdf(-g / at.std)).sum();
+        let doubts = self.limits.doubt.iter().map(|doubt| doubt * at.std);
+        let met: f64 = limits.iter().zip(doubts).map(|((g, _), std)| log_normal_cdf(-g / std)).sum();
         let gain = AcquisitionKind::LogExpectedImprovement.value(at.mean, std, self.incumbent);
         (gain + met, at.mean)
     }
@@ -72,11 +74,9 @@ impl<'a> Landscape<'a> {
 impl Program for Bound<'_> {
     fn look(&self, x: &[f64]) -> Look {
         let (at, mut limits) = self.landscape.at(x);
-        for (g, slope) in &mut limits {
-            *g += self.caution * at.std;
-            for (s, by) in slope.iter_mut().zip(&at.std_gradient) {
-                *s += self.caution * by;
-            }
+        for ((g, slope), doubt) in limits.iter_mut().zip(&self.landscape.limits.doubt) {
+            *g += self.caution * doubt * at.std;
+            linalg::axpy(slope, self.caution * doubt, &at.std_gradient);
         }
         limits.extend(feasible::known_limits(self.problem, self.frame, x));
         let gradient = at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - self.kappa * s).collect();
