@@ -1,5 +1,6 @@
 //! Measured constraints: which member is best, how much each counts, the models of the constraints, and the shortcut of fits.
 
+use super::mixed;
 use super::model::{Model, Workspace};
 use super::propose::Problem;
 use super::run::LocalRun;
@@ -60,9 +61,14 @@ impl Merit {
 
     /// Of an evaluation with a value.
     fn at(&self, problem: Problem<'_>, position: usize) -> Option<f64> {
+        let value = problem.observations.value(position)?;
+        Some((value + self.cost(problem, position)).min(f64::MAX))
+    }
+
+    /// What its violations cost.
+    fn cost(&self, problem: Problem<'_>, position: usize) -> f64 {
         let constraints = problem.observations.constraints(position).iter().zip(&self.prices);
-        let cost: f64 = constraints.map(|(g, price)| price * g.max(0.0)).sum();
-        problem.observations.value(position).map(|value| (value + cost).min(f64::MAX))
+        constraints.map(|(g, price)| price * g.max(0.0)).sum()
     }
 }
 
@@ -71,6 +77,13 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun) -> Option<usize>
     let merit = Merit::of(problem, run);
     let all = run.now.members.iter().enumerate().filter_map(|(k, &p)| merit.at(problem, p).map(|m| (m, k)));
     all.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
+}
+
+/// The same with other values for the members.
+pub(super) fn best_of(problem: Problem<'_>, run: &LocalRun, values: &[f64]) -> Option<usize> {
+    let merit = Merit::of(problem, run);
+    let all = run.now.members.iter().zip(values).map(|(&p, value)| value + merit.cost(problem, p)).enumerate();
+    all.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
 }
 
 /// Whether measured constraints are met by no member yet: then the values say nothing of convergence.
@@ -107,10 +120,11 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model, fit: 
     }
     let gp = &mut model.fit.gp;
     let mut rows = run.now.members.clone();
-    let mut x = vec![0.0; problem.domain.dim()];
+    let (mut x, mut reach) = (vec![0.0; problem.domain.dim()], Vec::new());
+    mixed::reach(problem, run, run.now.beta, &mut reach);
     for &p in run.failed.iter().filter(|&&p| !observations.constraints(p).is_empty()) {
         run.now.frame.to_local(observations.unit(p), &mut x);
-        if x.iter().all(|x| x.abs() <= run.now.beta) {
+        if x.iter().zip(&reach).all(|(x, reach)| x.abs() <= *reach) {
             gp.append_fantasy(&x, f64::NEG_INFINITY);
             rows.push(p);
         }
@@ -118,6 +132,12 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model, fit: 
     model.incumbent = best_value(problem, run).map_or(0.0, |merit| model.outputs.to_normalised(merit));
     let gp = &model.fit.gp;
     let (x, rank) = (gp.inputs(), rank_rows(problem, run, &rows));
+    // Choices and whole numbers that may stand still have no part in the trend.
+    let axes: Vec<usize> = (0..x.cols()).filter(|&i| !problem.domain.is_mixed() || problem.moves(i)).collect();
+    let mut moving = Matrix::zeros(x.rows(), axes.len());
+    for (k, &i) in axes.iter().enumerate() {
+        moving.col_mut(k).copy_from_slice(x.col(i));
+    }
     let typical = typical_rank(&rank);
     let mut limits = Limits::default();
     let spread = gp.prior().signal.sqrt();
@@ -130,9 +150,10 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model, fit: 
         let unit = if deviation > 0.0 { spread / deviation } else { spread / mean.abs().max(f64::MIN_POSITIVE) };
         // In a small region a constraint is nearly linear; the process has only to tell what it is besides.
         let (mut constant, mut slope, mut freedom) = (mean, vec![0.0; x.cols()], n);
-        if g.len() > x.cols() + 1 && fit.fit(Terms::Linear, x, &g, &rank, g.len(), typical) {
+        if g.len() > axes.len() + 1 && fit.fit(Terms::Linear, &moving, &g, &rank, g.len(), typical) {
             let linear = fit.polynomial();
-            (constant, slope, freedom) = (linear.constant, linear.slope, n - 1.0 - x.cols() as f64);
+            (constant, freedom) = (linear.constant, n - 1.0 - axes.len() as f64);
+            axes.iter().zip(linear.slope).for_each(|(&i, s)| slope[i] = s);
         }
         for (row, g) in g.iter_mut().enumerate() {
             let along: f64 = slope.iter().enumerate().map(|(j, s)| s * x[(row, j)]).sum();

@@ -7,6 +7,7 @@ use super::report::{Origin, RestartCause};
 use super::run::{LocalRun, Progress, Slice};
 use super::seen::Seen;
 use super::shortcut::{self, Shortcut};
+use super::{Limited, feasible, landscape};
 use crate::acquisition::maximise::{Lattice, Maximiser, Search};
 use crate::domain::{Axis, Domain};
 use crate::frame::{Frame, Outputs};
@@ -18,7 +19,7 @@ use crate::rng::Rng;
 use std::ops::Range;
 
 /// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
-const SMALL: u64 = 2048;
+pub(super) const SMALL: u64 = 2048;
 /// Samples of the acquisition function per parameter.
 const SAMPLES: usize = 40;
 /// How many of them, of different choices, are climbed from, and for how many rounds at most.
@@ -45,8 +46,7 @@ pub(super) fn reach(problem: Problem<'_>, run: &LocalRun, beta: f64, out: &mut V
 /// The best of the members, or why the run is over: the reals have converged and no neighbour of the best point is left.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
-    let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
-    let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
+    let best = best_of(problem, run, outputs).ok_or(RestartCause::OutputRange)?;
     if !problem.ends || is_small(problem.domain) {
         return Ok(best);
     }
@@ -55,12 +55,20 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
     {
         return Err(cause);
     }
-    let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
-    let behind = outputs.minimum() - overall;
+    let overall = observations.incumbent().unwrap_or(f64::INFINITY);
+    let behind = feasible::best_value(problem, run).unwrap_or(outputs.minimum()) - overall;
     if switches.restarts && switches.give_up.is_some_and(|most| behind > most * outputs.range()) {
         return Err(RestartCause::Hopeless);
     }
     Ok(best)
+}
+
+/// The best of the members, by merit where constraints are measured.
+fn best_of(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<usize> {
+    if problem.settings.switches.constraints > 0 {
+        return feasible::best_member(problem, run);
+    }
+    run.now.members.iter().position(|&p| problem.observations.value(p) == Some(outputs.minimum()))
 }
 
 fn is_small(domain: &Domain) -> bool {
@@ -98,8 +106,9 @@ pub(super) fn place(
     let Some(slice) = &mut run.slice else { return };
     let Some(&first) = slice.run.now.members.first() else { return };
     if domain.same_choices(observations.unit(first), observations.unit(position)) {
-        let best = slice.run.now.members.iter().filter_map(|&p| observations.value(p)).fold(f64::INFINITY, f64::min);
-        slice.over &= !observations.value(position).is_some_and(|v| v < best);
+        let value = |p: usize| observations.value(p).filter(|_| observations.is_feasible(p));
+        let best = slice.run.now.members.iter().filter_map(|&p| value(p)).fold(f64::INFINITY, f64::min);
+        slice.over &= !value(position).is_some_and(|v| v < best);
         slice.run.place(position, succeeded);
     }
 }
@@ -162,7 +171,12 @@ fn slice_settings(problem: Problem<'_>) -> Settings {
 fn decide(problem: Problem<'_>, run: &mut LocalRun) {
     let Problem { domain, observations, .. } = problem;
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
-    let Some(&best) = run.now.members.iter().min_by(|a, b| value(a).total_cmp(&value(b))) else { return };
+    let best = if problem.settings.switches.constraints > 0 {
+        feasible::best_member(problem, run).map(|k| run.now.members[k])
+    } else {
+        run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))
+    };
+    let Some(best) = best else { return };
     if !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.decided_at == observations.len()) {
         return;
     }
@@ -230,7 +244,10 @@ fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
     let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR);
     let mut neighbours = domain.neighbours(&observations.all()[position].x);
-    neighbours.retain(|x| {
+    neighbours.retain_mut(|x| {
+        if !(problem.known.is_empty() || problem.known.known.admits(domain, x)) {
+            return false;
+        }
         domain.to_unit(x, &mut u);
         !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && near(v, &u))
     });
@@ -246,9 +263,9 @@ fn choose(
     rng: &mut Rng,
     reals_only: bool,
 ) -> Result<Choice, RestartCause> {
-    let Problem { domain, settings, observations, seen, .. } = problem;
+    let Problem { domain, settings, seen, .. } = problem;
     let search = search_of(problem, run)?;
-    let best = run.now.members.iter().position(|&p| observations.value(p) == Some(model.outputs.minimum()));
+    let best = best_of(problem, run, &model.outputs);
     let over = best.filter(|_| !reals_only && !is_small(domain)).filter(|&b| settled(problem, run, b).is_some());
     let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
     let moves =
@@ -260,7 +277,7 @@ fn choose(
     let mut found: Vec<Found> = if !neighbours.is_empty() {
         climb.score(&climb.places(&neighbours), false)
     } else if is_small(domain) {
-        climb.score(&climb.places(&all_unseen(domain, seen)), false)
+        climb.score(&climb.places(&all_unseen(problem)), false)
     } else {
         climb.search(rng)
     };
@@ -268,6 +285,9 @@ fn choose(
     let mut x = vec![0.0; domain.parameters().len()];
     for Found { u, mean, score } in found {
         domain.to_user(&u, &mut x);
+        if !(problem.known.is_empty() || problem.known.known.admits(domain, &mut x)) {
+            continue;
+        }
         if !seen.contains(&x) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
             return Ok(Choice { x, origin: Origin::Model, acquisition: score, predicted, clipped: 0 });
@@ -310,6 +330,12 @@ impl Climb<'_> {
     }
 
     fn score(&mut self, places: &[Vec<f64>], refined: bool) -> Vec<Found> {
+        if self.problem.is_constrained() {
+            let Self { problem, run, model, search, moves, .. } = self;
+            let moves = refined.then_some(moves.as_slice());
+            let found = landscape::score_places(*problem, run, model, search, moves, places);
+            return found.into_iter().map(|(score, mean, u)| Found { u, mean, score }).collect();
+        }
         let (problem, frame) = (self.problem, &self.run.now.frame);
         let lattice = Lattice { domain: problem.domain, moves: &self.moves };
         let refined_in = Some(lattice).filter(|_| refined && self.search.refinements > 0);
@@ -424,8 +450,12 @@ impl Climb<'_> {
     }
 }
 
-/// Every configuration of a small space that was never suggested.
-fn all_unseen(domain: &Domain, seen: &Seen) -> Vec<Vec<f64>> {
+/// Every configuration of a small space that was never suggested and is allowed.
+fn all_unseen(problem: Problem<'_>) -> Vec<Vec<f64>> {
+    let Problem { domain, seen, .. } = problem;
+    if let Some(listed) = &problem.known.listed {
+        return listed.iter().filter(|x| !seen.contains(x)).cloned().collect();
+    }
     let length = domain.list_length().unwrap_or(0);
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut known = Seen::with_capacity(0);
@@ -438,21 +468,23 @@ fn all_unseen(domain: &Domain, seen: &Seen) -> Vec<Vec<f64>> {
     found
 }
 
-/// Any configuration that was never suggested; `None` if none is found (in a space of reals, a hit is no accident).
-pub(super) fn unseen(domain: &Domain, seen: &Seen, rng: &mut Rng) -> Option<Vec<f64>> {
+/// Any configuration that was never suggested and is allowed; `None` if none is found (in a space of reals, a hit is no accident).
+pub(super) fn unseen(domain: &Domain, limited: &Limited, seen: &Seen, rng: &mut Rng) -> Option<Vec<f64>> {
     if !domain.is_mixed() {
         return None;
     }
+    let is_new = |x: &mut Vec<f64>| (limited.is_empty() || limited.known.admits(domain, x)) && !seen.contains(x);
     let mut x = vec![0.0; domain.parameters().len()];
     for _ in 0..TRIES {
         let cube: Vec<f64> = x.iter().map(|_| rng.between(-1.0, 1.0)).collect();
         domain.to_user(&domain.embed(&cube), &mut x);
-        if !seen.contains(&x) {
+        if is_new(&mut x) {
             return Some(x);
         }
     }
     // Tries that all hit leave few: going through the list from a random place finds one soon enough.
     let length = domain.list_length()?;
     let start = (rng.unit() * length as f64) as u64;
-    (0..length).map(|k| domain.listed((start + k) % length)).find(|x| !seen.contains(x))
+    let mut all = (0..length).map(|k| domain.listed((start + k) % length));
+    all.find_map(|mut x| is_new(&mut x).then_some(x))
 }

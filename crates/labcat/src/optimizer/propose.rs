@@ -160,6 +160,9 @@ fn limited(problem: Problem<'_>, run: &mut LocalRun, mut model: Model, work: &mu
     if problem.is_constrained() {
         model.limits = feasible::fit(problem, run, &mut model, &mut work.quadratic);
         landscape::settle(problem, run, &mut model);
+        if noise::is_on(problem, run) {
+            landscape::recommend(problem, run, &mut model);
+        }
     }
     model
 }
