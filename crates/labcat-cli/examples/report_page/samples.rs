@@ -17,6 +17,8 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("gaps", gaps()),
         ("tight", tight()),
         ("noisy", noisy()),
+        ("constrained", constrained()),
+        ("astray", astray()),
     ]
 }
 
@@ -59,6 +61,44 @@ pub(crate) fn noisy() -> ReportData {
     }
     let recommended = Recommended { x: vec![1.02, 1.97], mean: 0.21, std: 0.4, noise: Some(2.1) };
     ReportData { name: "with noise".into(), budget: Some(120), recommended: Some(recommended), ..data }
+}
+
+/// A bowl whose lowest points violate a measured constraint; a few of those have no value.
+pub(crate) fn constrained() -> ReportData {
+    let parameters = vec![linear("x", -2.0, 2.0), linear("y", -2.0, 2.0)];
+    let value = |x: &[f64]| (x[0] - 1.0).powi(2) + (x[1] - 1.0).powi(2) + 0.01;
+    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.08, value: &value };
+    let mut data = search.run(9);
+    for evaluation in data.evaluations.iter_mut().filter(|evaluation| evaluation.value.is_some()) {
+        let mass = evaluation.x[0].powi(2) + 2.0 * evaluation.x[1].powi(2);
+        evaluation.constraints = vec![mass - 1.5, 0.01 - mass];
+        if evaluation.id % 20 == 0 && mass > 1.5 {
+            (evaluation.value, evaluation.status) = (None, "failed".into());
+            evaluation.message = Some(format!("no value; violated: `mass <= 1.5` by {}", mass - 1.5));
+        }
+    }
+    let feasible = data.evaluations.iter().enumerate().filter(|(_, evaluation)| evaluation.is_feasible());
+    let best = feasible.min_by(|a, b| a.1.value.unwrap_or(f64::MAX).total_cmp(&b.1.value.unwrap_or(f64::MAX)));
+    ReportData {
+        name: "with constraints".into(),
+        budget: Some(120),
+        best: best.map(|(index, _)| index),
+        known_constraints: vec!["x + y <= 3".into()],
+        measured_constraints: vec!["mass <= 1.5".into(), "mass >= 0.01".into()],
+        ..data
+    }
+}
+
+/// Nothing meets the constraints yet.
+pub(crate) fn astray() -> ReportData {
+    let mut data = constrained();
+    for evaluation in data.evaluations.iter_mut().filter(|evaluation| !evaluation.constraints.is_empty()) {
+        evaluation.constraints[0] += 3.0;
+    }
+    let violated = |evaluation: &Evaluation| evaluation.constraints.iter().map(|excess| excess.max(0.0)).sum::<f64>();
+    let measured = data.evaluations.iter().enumerate().filter(|(_, evaluation)| !evaluation.constraints.is_empty());
+    let least = measured.min_by(|a, b| violated(a.1).total_cmp(&violated(b.1))).map(|(index, _)| index);
+    ReportData { name: "astray".into(), best: least, ..data }
 }
 
 pub(crate) fn empty() -> ReportData {
@@ -244,6 +284,8 @@ impl Search<'_> {
             generated: "2025-03-04 17:40".into(),
             relevance: if trust_regions.is_empty() { Vec::new() } else { relevance },
             parameters: self.parameters,
+            known_constraints: Vec::new(),
+            measured_constraints: Vec::new(),
             evaluations,
             best,
             recommended: None,
@@ -262,6 +304,7 @@ impl Search<'_> {
                 x,
                 value: Some(value),
                 std: None,
+                constraints: Vec::new(),
                 status: "ok".into(),
                 message: None,
                 seconds,
@@ -283,6 +326,7 @@ impl Search<'_> {
             x,
             value: None,
             std: None,
+            constraints: Vec::new(),
             status: status.into(),
             message,
             seconds,
