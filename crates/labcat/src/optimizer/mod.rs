@@ -335,6 +335,10 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
+        if let Some(best) = self.observations.best().filter(|_| self.config().keep_best) {
+            next.design.pop();
+            next.place(best, true);
+        }
         self.keep_found();
         let mut over = std::mem::replace(&mut self.run, next);
         over.slice = None;
@@ -408,10 +412,10 @@ impl Optimizer {
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;
-        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.number == run) {
+        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.holds(position, run)) {
             self.best_run = None; // it names what succeeded and what failed
         }
-        let changes_side = failed != fails_now && run == self.run.number;
+        let changes_side = failed != fails_now && self.run.holds(position, run);
         self.run.revised |= position < self.run.now.told && (changes_side || self.run.rests_on(position));
         if changes_side {
             self.run.place(position, !fails_now);

@@ -123,6 +123,11 @@ impl LocalRun {
         self.now.members.contains(&position) || before.contains(&position)
     }
 
+    /// Whether this evaluation of run `number` is its own, or one that it took over.
+    pub(super) fn holds(&self, position: usize, number: usize) -> bool {
+        self.number == number || self.now.members.contains(&position) || self.failed.contains(&position)
+    }
+
     /// Takes an evaluation of this run in, or moves it after its outcome was revised.
     pub(super) fn place(&mut self, position: usize, succeeded: bool) {
         self.now.members.retain(|&p| p != position);
