@@ -19,6 +19,7 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("noisy", noisy()),
         ("constrained", constrained()),
         ("astray", astray()),
+        ("choices", choices()),
     ]
 }
 
@@ -87,6 +88,39 @@ pub(crate) fn constrained() -> ReportData {
         measured_constraints: vec!["mass <= 1.5".into(), "mass >= 0.01".into()],
         ..data
     }
+}
+
+/// A choice, a whole number, a switch, and a real that only two of the choices have.
+pub(crate) fn choices() -> ReportData {
+    let labelled = |name: &str, kind: &str, labels: &[&str]| Parameter {
+        kind: kind.into(),
+        labels: labels.iter().map(|label| (*label).into()).collect(),
+        ..linear(name, 0.0, labels.len() as f64 - 1.0)
+    };
+    let parameters = vec![
+        labelled("solver", "categorical", &["lu", "qr", "conjugate gradients"]),
+        log("tolerance", 1e-6, 1.0),
+        Parameter { kind: "integer".into(), ..linear("levels", 1.0, 6.0) },
+        labelled("reorder", "boolean", &["false", "true"]),
+    ];
+    let value = |x: &[f64]| {
+        let solver = [1.0, 0.0, 0.4][x[0].round() as usize];
+        0.1 + solver + 0.05 * (x[1].log10() + 3.0).powi(2) + 0.2 * (x[2].round() - 4.0).abs() + 0.3 * x[3].round()
+    };
+    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.05, value: &value };
+    let mut data = search.run(31);
+    for evaluation in &mut data.evaluations {
+        for axis in [0, 2, 3] {
+            evaluation.x[axis] = evaluation.x[axis].round();
+        }
+        if evaluation.x[0] == 0.0 {
+            evaluation.x[1] = f64::NAN; // a direct solver has no tolerance
+        }
+    }
+    for region in &mut data.trust_regions {
+        region.half_widths = vec![region.half_widths[1], region.half_widths[2]]; // the region does not bound choices
+    }
+    ReportData { name: "linear solver".into(), budget: Some(120), ..data }
 }
 
 /// Nothing meets the constraints yet.

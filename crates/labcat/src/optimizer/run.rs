@@ -28,6 +28,9 @@ pub(super) struct LocalRun {
     /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) slice: Option<Box<Slice>>,
+    /// That of the best point of all, begun in a run that is over: it takes every other step until it has converged.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) kept: Option<Box<Slice>>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
@@ -109,7 +112,17 @@ impl LocalRun {
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
         let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
         let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
-        Self { number, design, failed: Vec::new(), revised: false, promise: None, slice: None, now, before: None }
+        Self {
+            number,
+            design,
+            failed: Vec::new(),
+            revised: false,
+            promise: None,
+            slice: None,
+            kept: None,
+            now,
+            before: None,
+        }
     }
 
     /// Whether a model-based step was made.

@@ -135,9 +135,11 @@ function bars(order) {
 
 // ---- half-widths of the trust region
 
+// (A region of choices alone has none.)
+const steps = study.trust_regions.filter(({ half_widths: all }) => all.length > 0);
+
 function drawWidths(layer, width) {
   const height = 240;
-  const steps = study.trust_regions;
   const widths = steps.flatMap(({ half_widths: all }) => all).filter((half) => half > 0);
   const low = widths.reduce((a, b) => Math.min(a, b), Infinity);
   const high = widths.reduce((a, b) => Math.max(a, b), 0);
@@ -146,7 +148,7 @@ function drawWidths(layer, width) {
   drawRestarts(layer, frame);
   const floor = (half) => Math.max(half, low);
   const mean = (all) => Math.exp(all.reduce((sum, half) => sum + Math.log(floor(half)), 0) / all.length);
-  for (let axis = 0; axis < parameters.length; axis += 1) {
+  for (let axis = 0; axis < steps[0].half_widths.length; axis += 1) {
     layer.append(svg("path", { class: "width", d: curve(frame, (step) => floor(step.half_widths[axis])) }));
   }
   layer.append(svg("path", { class: "width mean", d: curve(frame, (step) => mean(step.half_widths)) }));
@@ -161,7 +163,7 @@ function drawWidths(layer, width) {
 function curve(frame, size) {
   const restarts = study.restarts.map(({ at_evaluation: at }) => at);
   let [run, next, path] = [-1, 0, ""];
-  for (const step of study.trust_regions) {
+  for (const step of steps) {
     while (next < restarts.length && restarts[next] <= step.at_evaluation) next += 1;
     path += `${run === next ? "L" : "M"}${px(frame.x(afterId(step.at_evaluation) + 1))} ${px(frame.y(size(step)))}`;
     run = next;
@@ -170,6 +172,6 @@ function curve(frame, size) {
 }
 
 function showWidths() {
-  addChart($("widths-chart"), `Half-widths of the trust region at ${counted(study.trust_regions.length, "step")}.`, drawWidths);
+  addChart($("widths-chart"), `Half-widths of the trust region at ${counted(steps.length, "step")}.`, drawWidths);
   setLegend("widths-legend", [["mean", "geometric mean"], ["width", "each axis"], study.restarts.length && ["restart", "restart"]]);
 }
