@@ -324,6 +324,29 @@ fn results_are_told_corrected_and_imported_by_hand() {
 }
 
 #[test]
+fn constraints_hold_among_whole_numbers_and_choices() {
+    let dir = Dir::new("constraint-mixed");
+    let parameters = "[[parameter]]\nname = \"n\"\ntype = \"integer\"\nlow = 1\nhigh = 12\n\
+         [[parameter]]\nname = \"size\"\ntype = \"categorical\"\nchoices = [4, 8, 16]\n\
+         [[parameter]]\nname = \"x\"\nlow = 0\nhigh = 1\n";
+    let general = "[study]\nbudget = 40\nconstraint = [\"n*size <= 40\", \"x + n/12 <= 1\", \"load <= 30\"]\n";
+    // The more the better, but for a load of n · size + 10 x.
+    let script = "awk 'BEGIN {{ n = {n}; s = {size}; x = {x}; print \"{{\\\"value\\\": \" (-n - s - 5 * x) \", \\\"load\\\": \" (n * s + 10 * x) \"}}\" }}'";
+    dir.write("s.toml", &format!("{general}{parameters}[objective]\n{}\n", shell(script)));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    for row in rows(&dir, "s.toml") {
+        let [n, size, x] = ["n", "size", "x"].map(|name| number(&row["x"][name]));
+        assert!(n * size <= 40.0 && x + n / 12.0 <= 1.0, "{row}");
+        assert!((number(&row["constraints"]["load <= 30"]) - (n * size + 10.0 * x - 30.0)).abs() < 1e-4, "{row}");
+    }
+    // n = 1, size = 16, x = 11/12: a load of 25.17 and a value of −21.58.
+    let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
+    assert!(best["feasible"] == json!(true) && number(&best["value"]) < -21.0, "{best}");
+    dir.write("t.toml", &format!("{}{parameters}", general.replace("n*size <= 40", "n*size <= 3")));
+    dir.labcat(&["check", "t.toml"]).expect(2).says("none of 2000 points within the ranges meets");
+}
+
+#[test]
 fn the_example_finds_the_lightest_beam() {
     let dir = Dir::copy_of("constraint-example", "examples/constraints");
     dir.labcat(&["check", "study.toml"]).expect(0);
