@@ -335,10 +335,11 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
-        self.keep_found();
+        let recommended = self.keep_found();
         let mut over = std::mem::replace(&mut self.run, next);
         over.slice = None;
-        if self.best().is_some_and(|best| best.run == over.number) && over.started() {
+        let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
+        if holds_best && over.started() {
             self.best_run = Some(over);
         }
     }

@@ -82,6 +82,12 @@ impl Found {
         self.mean + self.std
     }
 
+    /// Whether it takes the place of what an earlier run would recommend: better by one standard deviation of each. The lower of two
+    /// bounds alone is soon the luckier one.
+    pub(super) fn beats(&self, earlier: &Self) -> bool {
+        self.bound() < earlier.mean - earlier.std
+    }
+
     /// Whether every number is usable (a deserialised one may hold anything).
     #[cfg(feature = "serde")]
     pub(super) fn is_valid(&self, d: usize) -> bool {
