@@ -10,7 +10,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import ablation, archive, choices, claims, coco, engineering, large, noisy, parallel, recommend, report, synthetic, versus
+from . import (
+    ablation,
+    archive,
+    choices,
+    claims,
+    coco,
+    engineering,
+    large,
+    noisy,
+    parallel,
+    recommend,
+    report,
+    synthetic,
+    versus,
+)
 from .algorithms import PRESETS, NotInstalled
 from .coco_problems import View, coco_problems
 from .comparison import FunctionReference, compare

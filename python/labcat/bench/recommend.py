@@ -2,8 +2,8 @@
 
 - Calibration: a bowl in three dimensions, σ = 1, 100 evaluations.
 - Long runs: a sphere and Rosenbrock's function in five dimensions, 1000 evaluations. How far f moves, without its noise,
-  between the centre of the trust region and the ends of each of its half-axes is held against σ/√n, which is all that the
-  n evaluations could resolve if every one of them had been spent on it.
+  from the centre of the trust region to the ends of its half-axes is held against σ/√budget, which is all that
+  the evaluations could resolve if every one of them had been spent on it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Course:
 
     at: list[int] = field(default_factory=list)
     regret: list[float] = field(default_factory=list)
-    resolved: float = math.inf  # the least move of f along a half-axis, in σ/√n
+    narrowest: float = math.inf  # the least half-width, as a part of the box
+    resolved: float = math.inf  # the least of what f moves along the half-axis along which it moves most, in σ/√budget
     restarts: int = 0
 
 
@@ -71,19 +72,19 @@ def course(function: Noisy, dim: int, sigma: float, budget: int, seed: int, opti
         trial = optimizer.ask()
         optimizer.tell(trial, f(trial.x) + sigma * luck.standard_normal())
         if optimizer.noise and (region := optimizer.trust_region) is not None:
-            found.resolved = min(found.resolved, least_move(f, *region) / (sigma / math.sqrt(n)))
-        recommended = optimizer.recommended
-        if n in scored and recommended is not None:
+            found.narrowest = min(found.narrowest, np.linalg.norm(region.half_axes, axis=1).min() / (2 * function.half))
+            found.resolved = min(found.resolved, largest_move(f, *region) / (sigma / math.sqrt(budget)))
+        if n in scored and (recommended := optimizer.recommended) is not None:
             found.at.append(n)
             found.regret.append(f(recommended.x))
     found.restarts = len(optimizer.restarts)
     return found
 
 
-def least_move(f: Callable[[Any], float], centre: Array, half_axes: Array) -> float:
-    """By how much f changes towards the ends of a half-axis, the larger of the two; the least over the half-axes."""
+def largest_move(f: Callable[[Any], float], centre: Array, half_axes: Array) -> float:
+    """By how much f changes from the centre to the end of a half-axis, at most."""
     middle = f(centre)
-    return min(max(abs(f(centre + axis) - middle), abs(f(centre - axis) - middle)) for axis in half_axes)
+    return max(abs(f(centre + sign * axis) - middle) for axis in half_axes for sign in (1, -1))
 
 
 def calibration(runs: int, options: Mapping[str, Any]) -> Table:
@@ -116,16 +117,15 @@ def long_table(name: str, dim: int, sigma: float, courses: Sequence[Course]) -> 
     shown = courses[0].at[::3] + ([] if (len(courses[0].at) - 1) % 3 == 0 else courses[0].at[-1:])
     place = [courses[0].at.index(n) for n in shown]
     regret = np.array([c.regret for c in courses])
-    rows = [
-        [f"{q:g} %", *(f"{np.percentile(regret[:, k], q) / sigma:.3g}" for k in place)] for q in (25, 50, 75)
-    ]
+    rows = [[f"{q:g} %", *(f"{np.percentile(regret[:, k], q) / sigma:.3g}" for k in place)] for q in (25, 50, 75)]
     restarts = [c.restarts for c in courses]
     return Table(
         f"{name}, d = {dim}, σ = {sigma:.3g}, {len(courses)} seeds: f recommended, without noise, in σ",
         ["quantile", *(f"{n} evaluations" for n in shown)],
         rows,
         f"Restarts: {min(restarts)} to {max(restarts)}, {sum(r > 0 for r in restarts)} of {len(restarts)} runs have one."
-        f" Least move of f along a half-axis: {min(c.resolved for c in courses):.3g} σ/√n.",
+        f" Narrowest half-width: {min(c.narrowest for c in courses):.2g} of the box. The least that f moved along the half-axis"
+        f" along which it moves most: {min(c.resolved for c in courses):.3g} σ/√budget.",
     )
 
 

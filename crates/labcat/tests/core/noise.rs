@@ -186,12 +186,13 @@ fn a_run_ends_and_its_region_stays_open() {
 }
 
 #[test]
-fn every_axis_of_the_region_is_wide_enough_to_be_seen() {
-    // Even if the whole budget had been spent on one axis, it could not resolve a change of f below σ/√budget along it.
+fn the_region_is_never_too_narrow_to_be_seen() {
+    // Even if the whole budget had been spent on one axis, it could not resolve a change of f below σ/√budget along it. A bowl
+    // changes along every axis, a valley along some.
     const BUDGET: i32 = 300;
     let valley = |x: &[f64]| x.windows(2).map(|w| 10.0 * (w[1] - w[0] * w[0]).powi(2) + (w[0] - 1.0).powi(2)).sum();
-    let functions: [&dyn Fn(&[f64]) -> f64; 2] = [&bowl, &valley];
-    for (f, sigma) in functions.into_iter().zip([1.0, 30.0]) {
+    let functions: [(&dyn Fn(&[f64]) -> f64, f64); 2] = [(&bowl, 1.0), (&valley, 30.0)];
+    for (f, sigma) in functions {
         let mut normal = Normal(Dice(12));
         let mut optimizer = optimizer(&[BOX; 2], config(Noise::Sigma(sigma), 7));
         for n in 1..=BUDGET {
@@ -202,10 +203,10 @@ fn every_axis_of_the_region_is_wide_enough_to_be_seen() {
                 let end: Vec<f64> = region.centre.iter().zip(half_axis).map(|(c, v)| c + sign * v).collect();
                 (f(&end) - f(&region.centre)).abs()
             };
-            for half_axis in &region.half_axes {
-                let seen = change(half_axis, 1.0).max(change(half_axis, -1.0));
-                assert!(seen > sigma / f64::from(BUDGET).sqrt(), "σ = {sigma}, evaluation {n}: f changes by {seen}");
-            }
+            let mut seen: Vec<f64> = region.half_axes.iter().map(|v| change(v, 1.0).max(change(v, -1.0))).collect();
+            seen.sort_by(f64::total_cmp);
+            let seen = if sigma == 1.0 { seen[0] } else { seen[1] };
+            assert!(seen > sigma / f64::from(BUDGET).sqrt(), "σ = {sigma}, evaluation {n}: f changes by {seen}");
         }
         assert!(!optimizer.restarts().is_empty(), "σ = {sigma}");
     }
