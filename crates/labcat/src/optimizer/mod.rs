@@ -391,10 +391,11 @@ impl Optimizer {
             next.design.pop();
             next.place(best, true);
         }
-        self.keep_found();
+        let recommended = self.keep_found();
         next.kept = mixed::kept(&self.observations, &mut self.run);
         let over = std::mem::replace(&mut self.run, next);
-        if self.best().is_some_and(|best| best.run == over.number) && over.started() {
+        let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
+        if holds_best && over.started() {
             self.best_run = Some(over);
         }
     }
