@@ -212,9 +212,9 @@ pub(super) fn doubtful(
     (gain > DOUBT).then(|| run.now.members[best])
 }
 
-/// Observations kept: more under noise.
+/// Observations kept: more under noise, and one more for each evaluation on its way, which was chosen without knowing the others.
 pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
-    (problem.settings.region.keep as f64 * (1.0 + run.now.noise.share * (MORE - 1.0))) as usize
+    (problem.settings.region.keep as f64 * (1.0 + run.now.noise.share * (MORE - 1.0))) as usize + run.now.others
 }
 
 /// Lines 6–11 of the algorithm under noise.
