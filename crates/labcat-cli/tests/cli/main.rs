@@ -15,3 +15,4 @@ mod simulators;
 mod studies;
 mod surface;
 mod words;
+mod worker;
