@@ -12,8 +12,9 @@ from ._errors import InvalidError
 from ._space import Space
 from ._values import as_value, as_vector
 
-Constraints: TypeAlias = "int | Any | Sequence[Any]"
-"""A number of measured constraints, scipy's LinearConstraint and NonlinearConstraint, or a list of them."""
+Constraints: TypeAlias = "int | str | Any | Sequence[Any]"
+"""A number of measured constraints, formulas of the parameters ("x + 2*y <= 1"), scipy's LinearConstraint and
+NonlinearConstraint, or a list of them."""
 
 Row: TypeAlias = "tuple[list[float], float]"
 
@@ -24,17 +25,20 @@ class Known(NamedTuple):
     linear: list[Row]
     equal: list[Row]
     functions: list[Callable[[list[float]], float]]
+    formulas: list[str]
 
 
 def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | None]:
     """How many constraints are measured, and the known ones."""
-    known = Known([], [], [])
+    known = Known([], [], [], [])
     if constraints is None:
         return 0, None
     count = 0
     for constraint in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
         if hasattr(constraint, "__index__") and not isinstance(constraint, bool) and operator.index(constraint) >= 0:
             count += operator.index(constraint)
+        elif isinstance(constraint, str):
+            known.formulas.append(constraint)
         else:
             _add(known, constraint, len(space))
     return count, known if any(known) else None
@@ -42,8 +46,8 @@ def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | N
 
 def _allowed(found: object) -> str:
     return (
-        f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as "
-        "scipy.optimize.LinearConstraint and NonlinearConstraint"
+        f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as text such as "
+        "'x + 2*y <= 1' or as scipy.optimize.LinearConstraint and NonlinearConstraint"
     )
 
 

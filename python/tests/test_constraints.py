@@ -29,6 +29,33 @@ def test_a_known_constraint_is_never_violated(seed):
     assert result.fun - LEAST < 1e-6
 
 
+@pytest.mark.parametrize("bounds", [{"x": (-2, 2), "y": (-2, 2)}, labcat.Space(x=(-2, 2), y=(-2, 2))])
+def test_a_constraint_as_text_names_the_parameters(bounds):
+    def fun(x):
+        return bowl([x["x"], x["y"]])
+
+    optimizer = labcat.Optimizer(bounds, constraints=["x + y <= 1", "x^2 + y^2 >= 0.01"], rng=1)
+    for _ in range(40):
+        trial = optimizer.ask()
+        assert trial.params["x"] + trial.params["y"] <= 1
+        optimizer.tell(trial, fun(trial.params))
+    assert optimizer.best.value - LEAST < 1e-6
+    copy = pickle.loads(pickle.dumps(optimizer))
+    assert (copy.ask().x == optimizer.ask().x).all()
+
+
+def test_a_constraint_as_text_is_checked():
+    for text, part in {
+        "x0 + 2x1 <= 1": "column 7: an operator is missing before `x1`",
+        "x0 + y <= 1": "`y` is no parameter: there is x0, x1",
+        "x0 < 1": "write <=, >= or ==",
+        "x0 + x1 >= 9": "no point within the bounds meets",
+    }.items():
+        with pytest.raises(labcat.InvalidError) as error:
+            labcat.Optimizer(BOX, constraints=text)
+        assert part in str(error.value)
+
+
 def test_known_functions_equations_and_x0():
     known = [
         scipy_optimize.NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 0.25, 1),

@@ -1,6 +1,7 @@
 //! The `labcat` command line: optimise any program, and never lose an evaluation.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod best;
 mod cli;
 mod commands;
 mod failure;

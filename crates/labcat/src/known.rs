@@ -31,6 +31,8 @@ pub struct Known {
     /// a·x = b.
     equal: Vec<(Vec<f64>, f64)>,
     functions: Vec<Function>,
+    /// Those of the functions that are linear, as a·x ≤ b: a contradiction among them is found at once.
+    pub(crate) linear_functions: Vec<(Vec<f64>, f64)>,
     /// The equations solved for as many parameters: each with the others' factors and the constant.
     dependent: Vec<(usize, Vec<f64>, f64)>,
 }
@@ -165,7 +167,8 @@ impl Known {
             let normal = (0..d).map(|j| sign * a[j] * domain.stretch(j, 0.0)).collect();
             (normal, sign * (b - linalg::dot(a, &middle)) + slack)
         };
-        let mut rows: Vec<_> = self.linear.iter().map(|(a, b)| row(a, *b, 1.0, 0.0)).collect();
+        let rows = self.linear.iter().chain(&self.linear_functions);
+        let mut rows: Vec<_> = rows.map(|(a, b)| row(a, *b, 1.0, 0.0)).collect();
         for (a, b) in &self.equal {
             let slack = 1e-9 * (b.abs() + a.iter().zip(&middle).map(|(a, m)| (a * m).abs()).sum::<f64>() + 1e-300);
             rows.push(row(a, *b, 1.0, slack));

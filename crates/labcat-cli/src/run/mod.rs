@@ -71,7 +71,7 @@ fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Fai
             paths.word()
         )));
     };
-    let evaluator = Evaluator::new(objective.clone(), study.domain.clone(), &paths.study)?;
+    let evaluator = Evaluator::new(objective.clone(), study, &paths.study)?;
     for warning in evaluator.warnings() {
         complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
     }

@@ -3,6 +3,7 @@
 
 mod bench;
 mod common;
+mod constraints;
 mod failures;
 mod faults;
 mod journals;

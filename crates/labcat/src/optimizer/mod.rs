@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::known::{Known, KnownError};
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
-use config::{Config, ConfigError, Settings};
+use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
 use noise::Found;
 use propose::Choice;
@@ -251,7 +251,9 @@ impl Optimizer {
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         let model = self.model.as_ref().filter(|_| chosen_by_model).map(|model| (&self.domain, &self.run, model));
         StepReport::write(&mut self.report, self.observations.len(), &choice, model, self.run.number, restart);
-        Ok(self.suggest(choice.x))
+        let kept = self.run.kept.as_ref().filter(|kept| kept.leads && choice.origin.is_proposed());
+        let number = kept.map_or(self.run.number, |kept| kept.run.number);
+        Ok(self.suggest(choice.x, number))
     }
 
     /// How many evaluations will be outstanding at a time, if that is known. What is outstanding is seen in any case; knowing it
@@ -287,6 +289,12 @@ impl Optimizer {
         loop {
             if let Some(x) = self.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
+            }
+            if let Some((best, 1)) = self.doubted().filter(|_| !self.has_noise()) {
+                if self.pending.iter().any(|p| p.x == best.x) {
+                    return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
+                }
+                return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
             let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
@@ -335,9 +343,26 @@ impl Optimizer {
         mixed::unseen(&self.domain, &self.seen, &mut self.rng).unwrap_or(x)
     }
 
-    /// Whether every configuration of a finite space was suggested or told, and nobody wants one again.
+    /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
     fn is_exhausted(&self) -> bool {
-        self.queue.is_empty() && self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+        self.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
+    }
+
+    /// Whether every configuration of a finite space was suggested or told.
+    fn is_covered(&self) -> bool {
+        self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+    }
+
+    /// With `noise = auto`, the best point of a space that is covered, unless it has shown that values are exact: evaluated more than once,
+    /// they are equal. And how often it was evaluated.
+    fn doubted(&self) -> Option<(&Evaluation, usize)> {
+        let best = self.best().filter(|_| self.config().noise == Noise::Auto && self.is_covered())?;
+        let values = self.evaluations().iter().filter(|e| e.x == best.x).filter_map(|e| e.outcome.value());
+        let (mut count, mut differ) = (0, false);
+        for value in values {
+            (count, differ) = (count + 1, differ || Some(value) != best.outcome.value());
+        }
+        (count == 1 || differ).then_some((best, count))
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {
@@ -352,9 +377,13 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
+        if let Some(best) = self.observations.best().filter(|_| self.config().keep_best) {
+            next.design.pop();
+            next.place(best, true);
+        }
         self.keep_found();
-        let mut over = std::mem::replace(&mut self.run, next);
-        over.slice = None;
+        next.kept = mixed::kept(&self.observations, &mut self.run);
+        let over = std::mem::replace(&mut self.run, next);
         if self.best().is_some_and(|best| best.run == over.number) && over.started() {
             self.best_run = Some(over);
         }
@@ -366,11 +395,11 @@ impl Optimizer {
     }
 
     /// Gives out a point.
-    fn suggest(&mut self, x: Vec<f64>) -> Suggestion {
+    fn suggest(&mut self, x: Vec<f64>, run: usize) -> Suggestion {
         let id = TrialId(self.next_id);
         self.next_id += 1;
         self.seen.insert(&x);
-        self.pending.push(Pending { id, x: x.clone(), run: self.run.number });
+        self.pending.push(Pending { id, x: x.clone(), run });
         Suggestion { id, x }
     }
 
@@ -422,14 +451,14 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
-        self.run.slice = None; // begun again when it is needed
+        (self.run.slice, self.run.kept) = (None, None); // begun again when they are needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;
-        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.number == run) {
+        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.holds(position, run)) {
             self.best_run = None; // it names what succeeded and what failed
         }
-        let changes_side = failed != fails_now && run == self.run.number;
+        let changes_side = failed != fails_now && self.run.holds(position, run);
         self.run.revised |= position < self.run.now.told && (changes_side || self.run.rests_on(position));
         if changes_side {
             self.run.place(position, !fails_now);
@@ -471,8 +500,8 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         }
+        mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         if !(of_this_run && succeeded) {
             self.drop_model(); // it holds a fantasy of this point
         }

@@ -322,7 +322,8 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) ->
     let mut buffers = std::mem::take(&mut work.spare);
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
-    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget);
+    let nugget = if run.explores() { switches.nugget.max(switches.explore_nugget) } else { switches.nugget };
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, nugget);
     let prior = noise::prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;

@@ -31,6 +31,9 @@ pub(super) struct LocalRun {
     /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) slice: Option<Box<Slice>>,
+    /// That of the best point of all, begun in a run that is over: it takes every other step until it has converged.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) kept: Option<Box<Slice>>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
@@ -130,6 +133,7 @@ impl LocalRun {
             revised: false,
             promise: None,
             slice: None,
+            kept: None,
             now,
             before: None,
         }
@@ -144,6 +148,11 @@ impl LocalRun {
     pub(super) fn rests_on(&self, position: usize) -> bool {
         let before = self.before.as_ref().map_or(&[][..], |b| &b.then.members);
         self.now.members.contains(&position) || before.contains(&position)
+    }
+
+    /// Whether this evaluation of run `number` is its own, or one that it took over.
+    pub(super) fn holds(&self, position: usize, number: usize) -> bool {
+        self.number == number || self.now.members.contains(&position) || self.failed.contains(&position)
     }
 
     /// Takes an evaluation of this run in, or moves it after its outcome was revised.
