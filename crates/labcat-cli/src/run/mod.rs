@@ -136,7 +136,8 @@ impl Run {
         study.workers = workers.unwrap_or(study.workers);
         study.check_workers(study.workers).map_err(Failure::usage)?;
         let (evaluator, objective) = evaluator(&study, paths)?;
-        let session = Session::open_with(paths, &study, purpose, PATIENCE)?;
+        let mut session = Session::open_with(paths, &study, purpose, PATIENCE)?;
+        session.optimizer.expect_outstanding(study.workers);
         if let [first, ..] = claimed(&paths.journal)[..] {
             return Err(Failure::run(format!(
                 "the study is in use by a `labcat worker`, which has evaluation {first} in hand: another `labcat worker {}` \
