@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ._errors import InvalidError
+from ._parameters import Boolean, Categorical
 from ._space import Space
 from ._values import as_value, as_vector
 
@@ -40,7 +41,7 @@ def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | N
         elif isinstance(constraint, str):
             known.formulas.append(constraint)
         else:
-            _add(known, constraint, len(space))
+            _add(known, constraint, space)
     return count, known if any(known) else None
 
 
@@ -51,7 +52,8 @@ def _allowed(found: object) -> str:
     )
 
 
-def _add(known: Known, constraint: Any, dim: int) -> None:
+def _add(known: Known, constraint: Any, space: Space) -> None:
+    dim = len(space)
     if all(hasattr(constraint, name) for name in ("A", "lb", "ub")):
         matrix = constraint.A.toarray() if hasattr(constraint.A, "toarray") else constraint.A
         rows = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
@@ -67,21 +69,27 @@ def _add(known: Known, constraint: Any, dim: int) -> None:
             if low > -np.inf:
                 known.linear.append(((-row).tolist(), -low))
     elif all(hasattr(constraint, name) for name in ("fun", "lb", "ub")):
-        known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub))
+        known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub, space))
     else:
         raise InvalidError(_allowed(constraint))
 
 
 class _Excess:
-    """How far a function lies outside its bounds at most; not above 0 where it is inside."""
+    """How far a function lies outside its bounds at most; not above 0 where it is inside.
 
-    def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any) -> None:
+    It takes the vector of the parameters or, in a space with choices, their values by name.
+    """
+
+    def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any, space: Space) -> None:
+        choices = any(isinstance(parameter, (Categorical, Boolean)) for parameter in space.values())
+        self._space = space if choices else None
         self._fun = fun
         self._lower = np.asarray(lower, dtype=np.float64)
         self._upper = np.asarray(upper, dtype=np.float64)
 
     def __call__(self, x: list[float]) -> float:
-        value = np.atleast_1d(np.asarray(self._fun(np.array(x)), dtype=np.float64))
+        point = np.array(x) if self._space is None else self._space.to_dict(x)
+        value = np.atleast_1d(np.asarray(self._fun(point), dtype=np.float64))
         outside = np.concatenate([np.atleast_1d(self._lower - value), np.atleast_1d(value - self._upper)])
         return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .coco import failures
-from .medians import leaders, median_table
+from .medians import standing
 from .objective import MixedObjective, Objective, Parameter
 from .problems import RepeatedProblem
 from .runner import Run
@@ -28,7 +28,7 @@ from .shared import (
     present,
     words,
 )
-from .summary import Block, Text
+from .summary import Block
 
 BUDGETS = [100, 200]
 RUNS = 20
@@ -194,5 +194,5 @@ def summarise(records: Sequence[Any], options: Any, names: Sequence[str]) -> lis
     blocks: list[Block] = []
     for evaluations in options.budgets:
         title = f"Best value after {evaluations} evaluations, median of {options.runs} runs"
-        blocks += [median_table(title, records, evaluations), Text(leaders(records, evaluations, names))]
+        blocks += standing(title, records, evaluations, names)
     return blocks + failures(records)

@@ -322,6 +322,20 @@ def test_constraints_are_met():
     assert min(feasible) < 0.72 + 1e-4
 
 
+def test_constraints_are_met_with_whole_numbers_and_choices():
+    def objective(trial):
+        n, x = trial.suggest_int("n", 0, 20), trial.suggest_float("x", 0, 2)
+        kind = trial.suggest_categorical("kind", ["a", "b", "c"])
+        trial.set_user_attr("room", n + 4 * x - 6)
+        return 0.25 * (n - 4) ** 2 + {"a": 1, "b": 0, "c": 0.5}[kind] + 13 * (x - 1) ** 2
+
+    sampler = LabcatSampler(seed=1, constraints_func=lambda trial: [trial.user_attrs["room"]])
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=80)
+    feasible = [t.value for t in study.trials if t.user_attrs["room"] <= 0]
+    assert min(feasible) < 1.0 + 1e-2
+
+
 def test_reseeding_and_pickling():
     study = warm_study(20)
     copied = pickle.loads(pickle.dumps(study.sampler))

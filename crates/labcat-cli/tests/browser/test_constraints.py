@@ -35,6 +35,8 @@ def test_the_best_is_the_best_that_meets_the_constraints(page):
     assert float(page.text("#best-card .value")) == pytest.approx(best["value"], rel=1e-7)
     assert f"Lowest value of {len(feasible(page))} feasible evaluations, at evaluation {best['id']}" in page.text("#best-card")
     assert f"Feasible{len(feasible(page))} of {len(page.data['evaluations'])}" in page.text("#facts")
+    broken = [k for k in page.failed() if not page.data["evaluations"][k]["constraints"]]
+    assert 0 < len(broken) < len(page.failed()) and f"Failures{len(broken)} " in page.text("#facts")
     lowest = page.js("""const line = document.querySelector("#convergence-chart .best-line").getAttribute("d");
         return Math.max(...[...line.matchAll(/V([0-9.]+)/g)].map(([, level]) => Number(level)))""")
     dots = page.js("""return document.querySelector("#convergence-chart .dots").getAttribute("d").split("M").slice(1)

@@ -1,7 +1,6 @@
 //! Constraints: those on parameters, which no suggestion violates, and those on results, which are measured.
 
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::{Dir, shell, study, wait_for};
@@ -326,11 +325,7 @@ fn results_are_told_corrected_and_imported_by_hand() {
 
 #[test]
 fn the_example_finds_the_lightest_beam() {
-    let dir = Dir::new("constraint-example");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/constraints");
-    for file in ["study.toml", "beam"] {
-        fs::copy(from.join(file), dir.path(file)).unwrap();
-    }
+    let dir = Dir::copy_of("constraint-example", "examples/constraints");
     dir.labcat(&["check", "study.toml"]).expect(0);
     dir.labcat(&["run", "study.toml"]).expect(0);
     for row in rows(&dir, "study.toml") {
@@ -357,11 +352,7 @@ fn init_writes_constraints() {
 
 #[test]
 fn a_journal_of_the_second_version_opens_and_goes_on() {
-    let dir = Dir::new("second-version");
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journal-2");
-    for file in ["old.toml", "old.db"] {
-        fs::copy(fixture.join(file), dir.path(file)).unwrap();
-    }
+    let dir = Dir::copy_of("second-version", "crates/labcat-cli/tests/fixtures/journal-2");
     let before = fs::read(dir.path("old.db")).unwrap();
     let status = dir.labcat(&["status", "old.toml"]).expect(0).stdout.clone();
     assert!(status.contains("9 of 20, 1 failed, 1 outstanding"), "{status}");

@@ -102,11 +102,7 @@ fn of_fixture(dir: &Dir, args: &[&str]) -> String {
 
 #[test]
 fn a_journal_of_the_first_version_opens_and_goes_on() {
-    let dir = Dir::new("first-version");
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journal-1");
-    for file in ["old.toml", "old.db"] {
-        fs::copy(fixture.join(file), dir.path(file)).unwrap();
-    }
+    let dir = Dir::copy_of("first-version", "crates/labcat-cli/tests/fixtures/journal-1");
     let before = fs::read(dir.path("old.db")).unwrap();
     let status = of_fixture(&dir, &["status", "old.toml"]);
     assert!(status.contains("9 of 20, 2 failed, 1 outstanding"), "{status}");

@@ -206,7 +206,7 @@ impl Parameter {
     }
 
     /// The nearest value that is allowed.
-    pub(super) fn nearest(&self, value: f64) -> f64 {
+    pub(crate) fn nearest(&self, value: f64) -> f64 {
         let step = self.step();
         if step == 0.0 {
             return value.clamp(self.low, self.high);

@@ -122,6 +122,8 @@ struct Pending {
 struct Limited {
     known: Known,
     inside: Vec<f64>,
+    /// Of a small finite space, every configuration that meets them.
+    listed: Option<Vec<Vec<f64>>>,
 }
 
 impl Limited {
@@ -133,6 +135,21 @@ impl Limited {
     /// in user units.
     fn pull(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
         self.known.pull(domain, u, centre).or_else(|| self.known.pull(domain, u, &self.inside))
+    }
+
+    /// As [`Limited::pull`], but with the whole numbers and choices of `u` if its reals alone can meet the constraints.
+    fn settle(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
+        const ROUNDS: usize = 5;
+        let (mut place, mut x) = (u.to_vec(), vec![0.0; domain.parameters().len()]);
+        for _ in 0..ROUNDS {
+            let Some(next) = self.known.project(domain, &place) else { break };
+            place = next;
+            domain.to_user(&place, &mut x);
+            if self.known.admits(domain, &mut x) {
+                return Some(x);
+            }
+        }
+        self.pull(domain, u, centre)
     }
 }
 
@@ -229,9 +246,16 @@ impl Optimizer {
     /// an optimizer that continues from one.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
-        let inside = known.sample(&self.domain, &mut Rng::new(self.config().seed))?;
+        let length = self.domain.list_length().filter(|n| *n <= mixed::SMALL && !known.is_empty());
+        let listed = length.map(|n| known.list(&self.domain, n));
+        let inside = match listed.as_ref().map(|all| all.first()) {
+            Some(first) => {
+                first.map(|x| self.place(x)).ok_or(KnownError::NotFound { tried: length.unwrap_or(0) as usize })?
+            }
+            None => known.sample(&self.domain, &mut Rng::new(self.config().seed))?,
+        };
         self.queue.retain(|x| known.allows(x));
-        self.known = Limited { known, inside };
+        self.known = Limited { known, inside, listed };
         self.drop_model();
         Ok(())
     }
@@ -340,7 +364,7 @@ impl Optimizer {
                 return x;
             }
         }
-        mixed::unseen(&self.domain, &self.seen, &mut self.rng).unwrap_or(x)
+        mixed::unseen(&self.domain, &self.known, &self.seen, &mut self.rng).unwrap_or(x)
     }
 
     /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
@@ -348,9 +372,12 @@ impl Optimizer {
         self.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
     }
 
-    /// Whether every configuration of a finite space was suggested or told.
+    /// Whether every configuration of a finite space that is allowed was suggested or told.
     fn is_covered(&self) -> bool {
-        self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+        match &self.known.listed {
+            Some(listed) => listed.iter().all(|x| self.seen.contains(x)),
+            None => self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all),
+        }
     }
 
     /// With `noise = auto`, the best point of a space that is covered, unless it has shown that values are exact: evaluated more than once,

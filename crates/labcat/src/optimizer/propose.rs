@@ -157,7 +157,7 @@ pub(super) fn update_model(
     let (news, passes) = model::begin_step(problem, run, work);
     if noise::is_on(problem, run) {
         let model = noise::update_model(problem, run, work, (news, passes))?;
-        return Ok(limited(problem, run, model));
+        return Ok(limited(problem, run, model, work));
     }
     let outputs = model::normalise_outputs(problem, run, work, true); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
@@ -177,14 +177,17 @@ pub(super) fn update_model(
     let (limits, joint) = (Limits::default(), model::join_gradients(problem, run, &fit.gp, &outputs));
     let (incumbent, sliced) = (0.0, problem.sliced);
     let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent, sliced, limits, joint };
-    Ok(limited(problem, run, model))
+    Ok(limited(problem, run, model, work))
 }
 
 /// The model with those of the constraints.
-fn limited(problem: Problem<'_>, run: &mut LocalRun, mut model: Model) -> Model {
+fn limited(problem: Problem<'_>, run: &mut LocalRun, mut model: Model, work: &mut Workspace) -> Model {
     if problem.is_constrained() {
-        model.limits = feasible::fit(problem, run, &mut model);
+        model.limits = feasible::fit(problem, run, &mut model, &mut work.quadratic);
         landscape::settle(problem, run, &mut model);
+        if noise::is_on(problem, run) {
+            landscape::recommend(problem, run, &mut model);
+        }
     }
     model
 }

@@ -89,7 +89,7 @@ function showParameters() {
     $("parameters-charts").append(html("figure", {}, caption, host));
     addChart(host, `${name} against the value, ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them.`, drawParameter(axis));
   });
-  setLegend("parameters-legend", [["ramp", "early to late"], study.best !== null && ["point", "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", "failed"]]);
+  setLegend("parameters-legend", [["ramp", "early to late"], study.best !== null && ["point", "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
 }
 
 function showConvergence() {
@@ -98,7 +98,7 @@ function showConvergence() {
   addChart($("convergence-chart"), label, drawConvergence);
   setLegend("convergence-legend", [
     ["dots", study.recommended ? "evaluation, ± its noise" : "evaluation"], (study.recommended || study.best !== null) && ["best", study.recommended ? "recommended, ± 2 standard deviations" : "best so far"],
-    infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", "failed"], study.restarts.length && ["restart", "restart"],
+    infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName], study.restarts.length && ["restart", "restart"],
   ]);
   $("value-scale").hidden = !valueAxis.logPossible;
   if (!valueAxis.positive) $("log-name").textContent = "Log distance to best";

@@ -86,11 +86,11 @@ async function copyText(text) {
 
 function showFacts() {
   const spent = evaluations.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
-  const share = failed.length ? ` (${short((100 * failed.length) / evaluations.length, 2)}%)` : "";
+  const share = broken.length ? ` (${short((100 * broken.length) / evaluations.length, 2)}%)` : "";
   const facts = [
     ["Evaluations", evaluations.length.toLocaleString("en") + (study.budget === null ? "" : ` of ${study.budget.toLocaleString("en")}`)],
     ...(study.measured_constraints.length ? [["Feasible", `${feasible.length.toLocaleString("en")} of ${evaluations.length.toLocaleString("en")}`]] : []),
-    ["Failures", failed.length.toLocaleString("en") + share],
+    ["Failures", broken.length.toLocaleString("en") + share],
     ["Restarts", study.restarts.length.toLocaleString("en")],
     ["Time in evaluations", duration(spent || null)],
     ["State", stateOf(study)],
@@ -107,18 +107,18 @@ const MANY = 12; // of what there may be many of, so many are shown at first
 
 function showFailures() {
   const counts = new Map();
-  failed.forEach((index) => counts.set(reasonOf(evaluations[index]), (counts.get(reasonOf(evaluations[index])) ?? 0) + 1));
+  broken.forEach((index) => counts.set(reasonOf(evaluations[index]), (counts.get(reasonOf(evaluations[index])) ?? 0) + 1));
   const common = [...counts].sort(([, a], [, b]) => b - a);
   $("failures-reasons").replaceChildren(...common.slice(0, MANY).map(([reason, count]) => html("li", {}, `${count.toLocaleString("en")} × ${trimmed(reason, 160)}`)));
   if (common.length > MANY) $("failures-reasons").append(html("li", {}, `and ${counted(common.length - MANY, "other reason")}`));
   const more = $("failures-more");
   let shown = 0;
   const extend = () => {
-    const next = failed.slice(shown, shown + FAILURES);
+    const next = broken.slice(shown, shown + FAILURES);
     $("failures-list").append(...next.map((index) => failure(index, shown === 0 && index === next[0])));
     shown += next.length;
-    more.hidden = shown === failed.length;
-    more.textContent = `Show ${Math.min(FAILURES, failed.length - shown)} more of ${(failed.length - shown).toLocaleString("en")}`;
+    more.hidden = shown === broken.length;
+    more.textContent = `Show ${Math.min(FAILURES, broken.length - shown)} more of ${(broken.length - shown).toLocaleString("en")}`;
   };
   more.addEventListener("click", extend);
   extend();
@@ -144,7 +144,7 @@ const SECTIONS = [
   { id: "region-map", when: boxes.length > 0, show: showMap },
   { id: "widths", when: steps.length > 0, show: showWidths },
   { id: "restarts", when: study.restarts.length > 0, show: showRestarts },
-  { id: "failures", name: "Failures", when: failed.length > 0, show: showFailures },
+  { id: "failures", name: "Failures", when: broken.length > 0, show: showFailures },
   { id: "evaluations", name: "Table", when: evaluations.length > 0, show: showTable },
 ];
 

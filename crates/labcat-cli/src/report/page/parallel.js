@@ -111,7 +111,7 @@ function showParallel() {
   const label = `Parallel coordinates of ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them; the filter of the table chooses among them.`;
   const chart = addChart($("parallel-chart"), label, drawParallel);
   setLegend("parallel-legend", [
-    feasible.length && ["ramp", "worst to best"], study.best !== null && ["best", "the best"], infeasible.length && ["limited", "violates a constraint"], failed.length && ["line", "failed"],
+    feasible.length && ["ramp", "worst to best"], study.best !== null && ["best", "the best"], infeasible.length && ["limited", "violates a constraint"], failed.length && ["line", failedName],
   ]);
   $("parallel-clear").addEventListener("click", () => setFilter({ text: "", status: "" }));
   filter.listeners.push(() => {

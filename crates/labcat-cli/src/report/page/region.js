@@ -111,6 +111,6 @@ function showMap() {
   $("step-back").addEventListener("click", () => stop(step - 1));
   $("step-on").addEventListener("click", () => stop(step + 1));
   $("play").addEventListener("click", () => (timer === null ? play() : pause()));
-  setLegend("map-legend", [["box", "trust region"], ["newest", "next evaluation"], ["point", "best so far"], ["ramp", "worst to best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", "failed"]]);
+  setLegend("map-legend", [["box", "trust region"], ["newest", "next evaluation"], ["point", "best so far"], ["ramp", "worst to best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
   goToStep(0);
 }
