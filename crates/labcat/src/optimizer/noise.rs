@@ -222,15 +222,16 @@ pub(super) fn doubtful(
     (gain > DOUBT).then(|| run.now.members[best])
 }
 
-/// Observations kept: more under noise, and most where the whole run is noisy.
+/// Observations kept: more under noise, most where the whole run is noisy, and one more for each evaluation on its way, which was
+/// chosen without knowing the others.
 pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
-    let (usual, share) = (problem.settings.region.keep, run.now.noise.share);
+    let (usual, share, others) = (problem.settings.region.keep, run.now.noise.share, run.now.others);
     if share == 0.0 {
-        return usual;
+        return usual + others;
     }
     let coarse = (typical(problem, run) / (COARSE * run.now.spread)).min(1.0);
     let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse);
-    (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize
+    (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize + others
 }
 
 /// Lines 6–11 of the algorithm under noise.
