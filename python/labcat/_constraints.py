@@ -110,7 +110,14 @@ def measured(returned: Any, count: int, jac: bool) -> float | Measured:
     """
     what = "what the objective returned"
     if not (count or jac):
-        return as_value(returned, what)
+        try:
+            return as_value(returned, what)
+        except InvalidError as error:
+            if not isinstance(returned, (tuple, Mapping)):
+                raise
+            raise InvalidError(
+                f"{error}; with measured constraints say how many, constraints=1, with a gradient jac=True"
+            ) from None
     if isinstance(returned, Mapping):
         parts: dict[str, Any] = dict(returned)
         if unknown := set(parts) - {"value", "gradient", "constraints"}:

@@ -59,6 +59,10 @@ class Evaluation(_Named):
     constraints: Vector = field(default_factory=lambda: np.empty(0))
     """The measured constraints, met where not above 0; empty if there are none."""
 
+    def __repr__(self) -> str:
+        limits = f", constraints={self.constraints!r}" if len(self.constraints) else ""
+        return f"Evaluation(id={self.id}, x={self.x!r}, value={self.value!r}, run={self.run}{limits})"
+
     @property
     def feasible(self) -> bool:
         """Whether there is a value, and every measured constraint is met."""

@@ -174,7 +174,10 @@ class Optimizer:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
 
     def __repr__(self) -> str:
-        return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
+        def of(n: int, noun: str) -> str:
+            return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+        return f"<Optimizer of {of(len(self._space), 'parameter')}, {of(self.n_evaluations, 'evaluation')}>"
 
     def _repr_html_(self) -> str:
         return optimizer_html(self)

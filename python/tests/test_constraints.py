@@ -151,6 +151,13 @@ def test_gradients_save_evaluations():
     assert 2 * with_gradient.nfev <= without.nfev
 
 
+def test_an_objective_that_returns_a_pair_is_told_of_constraints_and_gradients():
+    with pytest.raises(labcat.InvalidError, match=r"\(1.0, \[0.5\]\); it must be one.*constraints=1.*jac=True"):
+        labcat.minimize(lambda x: (1.0, [0.5]), [(-1, 1)], budget=5)
+    with pytest.raises(labcat.InvalidError, match="one real number [^;]*$"):
+        labcat.minimize(lambda x: None, [(-1, 1)], budget=5)
+
+
 def test_an_objective_that_returns_something_else_is_told():
     with pytest.raises(labcat.InvalidError, match=r"allowed: \(value, constraints\)"):
         labcat.minimize(bowl, BOX, constraints=1, budget=5, rng=1)

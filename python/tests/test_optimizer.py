@@ -16,6 +16,16 @@ def test_a_trial_has_an_id_a_point_and_names():
     assert trial.params == {"x0": trial.x[0], "x1": trial.x[1]}
 
 
+def test_representations_say_no_more_than_there_is():
+    optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+    optimizer.tell(optimizer.ask(), 0.25)
+    assert repr(optimizer) == "<Optimizer of 1 parameter, 1 evaluation>"
+    assert repr(optimizer.best) == "Evaluation(id=0, x=array([0.]), value=0.25, run=0)"
+    measured = labcat.Optimizer([(-1, 1)], rng=1, constraints=1)
+    measured.tell(measured.ask(), 0.25, constraints=[-1.0])
+    assert repr(measured.best).endswith("run=0, constraints=array([-1.]))")
+
+
 def test_several_asks_give_distinct_points():
     optimizer = labcat.Optimizer(BOX, rng=1)
     trials = optimizer.ask(40)

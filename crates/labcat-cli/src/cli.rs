@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Run a study's command for one suggestion after another; run it again to resume
     Run(Run),
+    /// Share a study with other workers on this machine: each runs one evaluation after another
+    Worker(Worker),
     /// Run evaluations that have failed again, once their cause is mended
     Retry(Retry),
     /// Give out the next points to measure
@@ -110,6 +112,23 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) budget: Option<usize>,
     /// Print one JSON object per event
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat worker study.toml &            as often as there are evaluations to run at a time,
+  labcat worker study.toml &            at any moment, in any terminal or batch job of the machine
+  labcat status study.toml
+
+A worker that dies costs nothing but its time: another one takes over what it had in hand.
+Ctrl-C ends this worker's evaluation; the others go on.")]
+pub(crate) struct Worker {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// Print one JSON object per evaluation of this worker
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -236,6 +236,11 @@ impl Session {
         self.journal.settle()
     }
 
+    /// The evaluations that a run or a worker has begun and not ended, whether or not it still lives.
+    pub(crate) fn in_hand(&self) -> Result<Vec<u64>, Failure> {
+        Ok(self.journal.in_hand()?.iter().map(|begun| begun.id).collect())
+    }
+
     /// The suggestions that are outstanding, oldest first.
     pub(crate) fn pending(&self) -> VecDeque<Suggestion> {
         let mut pending: Vec<Suggestion> =

@@ -157,6 +157,10 @@ impl Core {
         Ok((suggestion.id.0, suggestion.x))
     }
 
+    fn expect_outstanding(&self, py: Python<'_>, n: usize) -> PyResult<()> {
+        self.with(py, |o| o.expect_outstanding(n))
+    }
+
     fn ask_many(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Suggested>> {
         let suggestions = self.with(py, |o| o.ask_many(n))?.map_err(|e| errors::ask(py, &e))?;
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())

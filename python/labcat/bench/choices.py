@@ -115,7 +115,9 @@ def classifier(model: float, *v: float) -> float:
             min_samples_leaf=int(leaf),
             random_state=0,
         ),
-        lambda: KNeighborsClassifier(int(count), weights="distance" if by_distance else "uniform", p=1 + int(euclidean)),
+        lambda: KNeighborsClassifier(
+            int(count), weights="distance" if by_distance else "uniform", p=1 + int(euclidean)
+        ),
         lambda: LogisticRegression(C=c, class_weight="balanced" if balanced else None, max_iter=100),
     )[int(model)]()
     return validated(chosen, "breast_cancer", lambda fitted, x: fitted.predict_proba(x)[:, 1])

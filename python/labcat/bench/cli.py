@@ -10,7 +10,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import ablation, archive, choices, claims, coco, engineering, large, noisy, parallel, report, synthetic, versus
+from . import (
+    ablation,
+    archive,
+    choices,
+    claims,
+    coco,
+    engineering,
+    large,
+    noisy,
+    parallel,
+    recommend,
+    report,
+    synthetic,
+    versus,
+)
 from .algorithms import PRESETS, NotInstalled
 from .coco_problems import View, coco_problems
 from .comparison import FunctionReference, compare
@@ -115,7 +129,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--scale", type=float, default=1.0, help="show SCALE times that (default: %(default)g)")
     sub.add_argument("--noise", type=noisy.noise, metavar="KIND:LEVEL", help="as in `noisy`: gaussian:0.1, …")
 
-    for module in (noisy, choices, engineering, parallel, large):
+    for module in (noisy, recommend, choices, engineering, parallel, large):
         module.register(command)
 
     sub = command("ablation", run_ablation, "LABCAT, noPC, p20, ULSP, n10 on bbob, and whether the paper's claims hold")

@@ -15,6 +15,7 @@ True
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 import threading
@@ -61,6 +62,12 @@ _ATTRIBUTE = "labcat"
 
 _TRIES = 5
 """Suggestions in a row that other processes make at the same moment; then one comes twice."""
+
+_LEAST_CACHE, _MOST_RECOMMENDED = 7.0, 400
+"""Of `recommended_trial`: observations of its model, at least per parameter and at most in all."""
+
+_DESIGN = 2
+"""Points of its design, the fewest that there can be: it has its evaluations."""
 
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
@@ -282,13 +289,23 @@ def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "au
         return best
     grid, told = _Grid(free), []
     maximize = study.direction == StudyDirection.MAXIMIZE
-    optimizer = Optimizer(grid.space, direction="maximize" if maximize else "minimize", rng=0, noise=noise)
-    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+    trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    optimizer = Optimizer(
+        grid.space,
+        direction="maximize" if maximize else "minimize",
+        rng=0,
+        noise=noise,
+        initial_points=_DESIGN,
+        cache_factor=max(_LEAST_CACHE, min(len(trials), _MOST_RECOMMENDED) / len(free)),
+    )
+    for trial in trials:
         x = grid.point(trial.params)
         if x is not None and trial.value is not None and np.isfinite(trial.value):
             optimizer.tell(x=x, value=trial.value)
             told.append((x, trial))
-    optimizer.cancel(optimizer.ask())  # makes the model
+    with contextlib.suppress(Stopped):  # nothing is left of a finite space
+        for _ in range(_DESIGN + 1):
+            optimizer.cancel(optimizer.ask())  # beyond the design it makes the model
     if not optimizer._has_noise:
         return best
     try:

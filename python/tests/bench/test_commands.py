@@ -166,6 +166,17 @@ def test_wrong_usage_is_named_and_ends_with_2(tmp_path, capsys, arguments, messa
     assert message in capsys.readouterr().err
 
 
+def test_recommend(tmp_path, capsys):
+    arguments = ["--out", tmp_path, "--seeds", 2, "--runs", 2, "--budget", 40, "--dim", 2]
+    assert run("recommend", "default,noise=auto", *arguments) == 0
+    text = capsys.readouterr().out
+    assert "Calibration: bowl, d = 3" in text and "sphere, d = 2" in text and "rosenbrock, d = 2" in text
+    assert re.search(r"Narrowest half-width: [\d.e-]+ of the box.* [\d.e+-]+ σ/√budget", text)
+    assert files(tmp_path) == {"results.jsonl", "summary.json", "summary.md", "recommend.svg", "recommend.png"}
+    assert run("recommend", "random", *arguments) == 2
+    assert "says nothing of its noise" in capsys.readouterr().err
+
+
 def test_numbers_and_switches():
     assert numbers("1-3,7,2") == [1, 2, 3, 7]
     assert [

@@ -220,7 +220,10 @@ def test_the_functions_with_choices():
             middle, low = ([label, *(p.from_unit(u) for p in task.parameters[1:])] for u in (0.4, 0.1))
             assert 0 < objective(middle) < 10
             # What means nothing changes nothing.
-            mixed = [a if p.is_active(middle, task.parameters) else b for p, a, b in zip(task.parameters, middle, low, strict=True)]
+            mixed = [
+                a if p.is_active(middle, task.parameters) else b
+                for p, a, b in zip(task.parameters, middle, low, strict=True)
+            ]
             assert objective(mixed) == objective.best
 
 

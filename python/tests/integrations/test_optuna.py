@@ -21,7 +21,7 @@ from optuna.testing.pytest_samplers import (
 from optuna.trial import TrialState
 
 import labcat
-from labcat.integrations.optuna import LabcatSampler
+from labcat.integrations.optuna import LabcatSampler, recommended_trial
 
 
 @pytest.fixture(autouse=True)
@@ -29,13 +29,33 @@ def quiet():
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
-@pytest.mark.filterwarnings("ignore:parameter '.*' is sampled independently")
+# What asks for independent sampling, has parameters or ranges that change, or several objectives.
+FALLS_BACK = {
+    "test_float",
+    "test_int",
+    "test_categorical",
+    "test_conditional_sample_independent",
+    "test_conditional_parameter_objective",
+    "test_dynamic_range_objective",
+    "test_multi_objective_sample_independent",
+}
+
+
 class TestOptunasOwnTests(
     BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase
 ):
     @pytest.fixture
     def sampler(self):
         return LabcatSampler
+
+    @pytest.fixture(autouse=True)
+    def no_fallback(self, request):
+        """Whole numbers and categories are optimised like reals: no word of independent sampling."""
+        message = "parameter '.*' is sampled independently"
+        with warnings.catch_warnings():
+            falls_back = request.node.originalname in FALLS_BACK
+            warnings.filterwarnings("ignore" if falls_back else "error", message)
+            yield
 
 
 def rosenbrock(trial):
@@ -334,6 +354,44 @@ def test_constraints_are_met_with_whole_numbers_and_choices():
     study.optimize(objective, n_trials=80)
     feasible = [t.value for t in study.trials if t.user_attrs["room"] <= 0]
     assert min(feasible) < 1.0 + 1e-2
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_the_recommended_trial_is_not_the_luckiest(direction):
+    sign = 1 if direction == "minimize" else -1
+
+    def bowl(trial):
+        return sum((trial.params[name] - 0.7) ** 2 for name in "xy")
+
+    lucky, recommended = [], []
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+
+        def objective(trial):
+            for name in "xy":
+                trial.suggest_float(name, -5, 5)
+            return sign * (bowl(trial) + draw.normal())  # noqa: B023
+
+        study = optuna.create_study(sampler=LabcatSampler(seed=seed, noise="auto"), direction=direction)
+        study.optimize(objective, n_trials=80)
+        found = recommended_trial(study, noise=1.0)
+        assert found.number < 80 and found.params == study.trials[found.number].params
+        lucky.append(bowl(study.best_trial))
+        recommended.append(bowl(found))
+    assert statistics.median(recommended) < 0.5 * statistics.median(lucky)
+
+
+def test_the_recommended_trial_of_a_finite_space_that_is_used_up():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(lambda trial: trial.suggest_int("n", 0, 3), n_trials=6)
+    assert recommended_trial(study, noise=1.0).params["n"] in range(4)
+
+
+def test_without_noise_the_recommended_trial_is_the_best():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(rosenbrock, n_trials=30)
+    assert recommended_trial(study) == study.best_trial
+    assert recommended_trial(study, noise="none") == study.best_trial
 
 
 def test_reseeding_and_pickling():

@@ -13,7 +13,7 @@ use crate::best::{Best, with};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
-use crate::journal::{Correction, InHand, Journal, Trial, holder};
+use crate::journal::{Correction, InHand, Journal, Trial, claimed, holder};
 use crate::paths::Paths;
 use crate::study::{Constraints, Identity, duration};
 
@@ -121,11 +121,15 @@ struct Status<'a> {
     in_hand: Vec<InHand>,
     /// Who is changing the study at this moment.
     holder: Option<String>,
+    /// What living `labcat worker`s have in hand.
+    claimed: Vec<u64>,
     word: String,
 }
 
 impl Status<'_> {
     fn of<'a>(journal: &Journal, identity: &'a Identity, paths: &Paths) -> Result<Status<'a>, Failure> {
+        let claimed = claimed(&paths.journal);
+        let workers = (!claimed.is_empty()).then(|| format!("labcat worker: {}", count(claimed.len(), "worker")));
         Ok(Status {
             name: journal.name()?,
             created: journal.created()?,
@@ -135,7 +139,8 @@ impl Status<'_> {
             told: journal.told()?,
             pending: journal.pending()?,
             in_hand: journal.in_hand()?,
-            holder: holder(&paths.lock),
+            holder: workers.or_else(|| holder(&paths.lock)),
+            claimed,
             word: paths.word(),
         })
     }
@@ -153,9 +158,14 @@ impl Status<'_> {
     fn state(&self, id: u64) -> (&'static str, Option<f64>) {
         match self.in_hand.iter().find(|running| running.id == id) {
             None => ("asked", None),
-            Some(running) if self.holder.is_some() => ("running", Some((moment() - running.started).max(0.0))),
+            Some(running) if self.is_running(id) => ("running", Some((moment() - running.started).max(0.0))),
             Some(_) => ("interrupted", None),
         }
+    }
+
+    /// Whether whoever began an evaluation still lives.
+    fn is_running(&self, id: u64) -> bool {
+        if self.claimed.is_empty() { self.holder.is_some() } else { self.claimed.contains(&id) }
     }
 
     fn host(&self, id: u64) -> Option<&str> {

@@ -4,6 +4,7 @@
 //! survives a crash of the process and of the machine; before that, nothing of it is there. [`Journal::settle`] brings
 //! the log into the file itself, so that the file alone is a whole copy.
 
+mod claim;
 mod lock;
 mod read;
 mod record;
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use crate::format::{complain, now};
 use crate::paths::Paths;
 use crate::study::Identity;
+pub(crate) use claim::{Claim, claimed, clear_claims};
 pub(crate) use lock::{Lock, holder};
 pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial};
 

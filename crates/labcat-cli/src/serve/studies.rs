@@ -59,8 +59,9 @@ impl Served {
     }
 
     fn is_running(&self) -> bool {
-        holder(&self.paths.lock)
-            .is_some_and(|holder| ["labcat run", "labcat retry"].iter().any(|who| holder.starts_with(who)))
+        holder(&self.paths.lock).is_some_and(|holder| {
+            ["labcat run", "labcat retry", "labcat worker"].iter().any(|who| holder.starts_with(who))
+        })
     }
 
     /// What its page shows.

@@ -16,3 +16,4 @@ mod simulators;
 mod studies;
 mod surface;
 mod words;
+mod worker;

@@ -256,10 +256,20 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
             frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
         }
         let (beta, noise) = (run.now.beta, run.now.noise.clone());
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices: Vec::new() };
         let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
-        let alone =
-            LocalRun { number, design, failed, revised: false, promise: None, slice: None, kept: None, now, before };
+        let alone = LocalRun {
+            number,
+            design,
+            failed,
+            crowd: 0,
+            revised: false,
+            promise: None,
+            slice: None,
+            kept: None,
+            now,
+            before,
+        };
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
     });
     slice.leads = led == improved && !slice.over;

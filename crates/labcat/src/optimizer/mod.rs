@@ -183,6 +183,8 @@ pub struct Optimizer {
     /// Points the user wants suggested first.
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
+    /// How many evaluations the user will have outstanding at a time, 0 if not known. Not part of the saved state.
+    expected: usize,
     run: LocalRun,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
@@ -221,6 +223,7 @@ impl Optimizer {
             pending: Vec::new(),
             queue: VecDeque::new(),
             next_id: 0,
+            expected: 0,
             run,
             best_run: None,
             found: None,
@@ -277,8 +280,22 @@ impl Optimizer {
         Ok(self.suggest(choice.x, number))
     }
 
+    /// How many evaluations will be outstanding at a time, if that is known. What is outstanding is seen in any case; knowing it
+    /// before helps while there is less. It is not saved with the state.
+    pub fn expect_outstanding(&mut self, n: usize) {
+        self.expected = n;
+    }
+
     /// As many as `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
     pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
+        let known = self.expected;
+        self.expected = known.max(self.pending.len().saturating_add(n));
+        let suggestions = self.ask_one_by_one(n);
+        self.expected = known;
+        suggestions
+    }
+
+    fn ask_one_by_one(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let mut suggestions = Vec::new();
         for _ in 0..n {
             match self.ask() {
@@ -391,10 +408,11 @@ impl Optimizer {
             next.design.pop();
             next.place(best, true);
         }
-        self.keep_found();
+        let recommended = self.keep_found();
         next.kept = mixed::kept(&self.observations, &mut self.run);
         let over = std::mem::replace(&mut self.run, next);
-        if self.best().is_some_and(|best| best.run == over.number) && over.started() {
+        let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
+        if holds_best && over.started() {
             self.best_run = Some(over);
         }
     }
@@ -418,6 +436,7 @@ impl Optimizer {
         let position = self.pending_position(id)?;
         let outcome = self.checked(outcome.into())?;
         let Pending { id, x, run } = self.pending.remove(position);
+        self.run.crowd = self.run.crowd.max(self.pending.len());
         self.record(Evaluation { id, x, outcome, run });
         Ok(())
     }

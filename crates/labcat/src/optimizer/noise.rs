@@ -25,10 +25,14 @@ const NOTICED: f64 = 1e-6;
 /// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
 /// noise.
 const LEAST_RISE: f64 = 2.0;
-/// Observations kept where the noise is a third of the spread or more, in those kept without, and how fast their number follows.
+/// Observations kept where the noise is a third of the members' spread or more, in those kept without, and how fast their number follows.
 const MORE: f64 = 3.0;
 const DROWNED: f64 = 1.0 / 3.0;
 const FOLLOW: f64 = 0.2;
+/// As many again where it was a tenth of the run's widest spread: nothing was ever clear, and only numbers help. The most of them.
+const MANY_MORE: f64 = 6.0;
+const COARSE: f64 = 0.1;
+const MOST_MORE: f64 = 400.0;
 /// Values are warped only while their spread is this many times the noise.
 const CLEAR: f64 = 20.0;
 /// Standard deviation of ln σ² between two steps, the longest step, and how many repeated evaluations the memory holds.
@@ -76,6 +80,12 @@ impl Found {
     /// What it is worth for all we know: one standard deviation above the mean.
     pub(super) fn bound(&self) -> f64 {
         self.mean + self.std
+    }
+
+    /// Whether it takes the place of what an earlier run would recommend: better by one standard deviation of each. The lower of two
+    /// bounds alone is soon the luckier one.
+    pub(super) fn beats(&self, earlier: &Self) -> bool {
+        self.bound() < earlier.mean - earlier.std
     }
 
     /// Whether every number is usable (a deserialised one may hold anything).
@@ -212,9 +222,16 @@ pub(super) fn doubtful(
     (gain > DOUBT).then(|| run.now.members[best])
 }
 
-/// Observations kept: more under noise.
+/// Observations kept: more under noise, most where the whole run is noisy, and one more for each evaluation on its way, which was
+/// chosen without knowing the others.
 pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
-    (problem.settings.region.keep as f64 * (1.0 + run.now.noise.share * (MORE - 1.0))) as usize
+    let (usual, share, others) = (problem.settings.region.keep, run.now.noise.share, run.now.others);
+    if share == 0.0 {
+        return usual + others;
+    }
+    let coarse = (typical(problem, run) / (COARSE * run.now.spread)).min(1.0);
+    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse);
+    (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize + others
 }
 
 /// Lines 6–11 of the algorithm under noise.

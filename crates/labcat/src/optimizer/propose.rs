@@ -21,6 +21,8 @@ pub(super) struct Problem<'a> {
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
+    /// How many evaluations the user will have outstanding at a time, 0 if he has not said.
+    pub(super) expected: usize,
     /// What the runs that are over would recommend under noise.
     pub(super) found: Option<&'a Found>,
     /// Whether a run that has converged is over: not for a look at its model.
@@ -61,11 +63,34 @@ impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
         let Self {
-            domain, settings, known, observations, pending, seen, found, run, model, work, rng, next_id, ..
+            domain,
+            settings,
+            known,
+            observations,
+            pending,
+            seen,
+            expected,
+            found,
+            run,
+            model,
+            work,
+            rng,
+            next_id,
+            ..
         } = self;
-        let found = found.as_ref();
-        let problem =
-            Problem { domain, settings, known, observations, pending, seen, found, ends: true, sliced: false };
+        let (found, expected) = (found.as_ref(), *expected);
+        let problem = Problem {
+            domain,
+            settings,
+            known,
+            observations,
+            pending,
+            seen,
+            expected,
+            found,
+            ends: true,
+            sliced: false,
+        };
         if domain.is_mixed() {
             return mixed::propose(problem, run, model, work, rng, TrialId(*next_id));
         }

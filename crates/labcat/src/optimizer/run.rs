@@ -20,6 +20,9 @@ pub(super) struct LocalRun {
     pub(super) design: Vec<Vec<f64>>,
     /// Evaluations of this run that failed, as positions in the history, the oldest first.
     pub(super) failed: Vec<usize>,
+    /// The most that were on their way besides an evaluation told since the newest step.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub(super) crowd: usize,
     /// Whether something that the newest step knew was changed since.
     pub(super) revised: bool,
     /// The newest shortcut that was followed.
@@ -65,6 +68,9 @@ pub(super) struct Progress {
     pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     pub(super) spread: f64,
+    /// How many other evaluations were on their way when the newest step began.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub(super) others: usize,
     /// What a unit of each measured constraint is worth in units of the objective: its multipliers in the models so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) prices: Vec<f64>,
@@ -73,12 +79,18 @@ pub(super) struct Progress {
     pub(super) noise: Known,
 }
 
+#[cfg(feature = "serde")]
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
 impl Progress {
     /// Takes the values of another, keeping the allocations.
     fn copy_from(&mut self, other: &Self) {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
-        (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
+        (self.beta, self.told, self.spread, self.others) = (other.beta, other.told, other.spread, other.others);
         self.prices.clone_from(&other.prices);
         self.noise.clone_from(&other.noise);
     }
@@ -111,11 +123,13 @@ impl LocalRun {
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
         let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
-        let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
+        let (members, prices) = (Vec::new(), Vec::new());
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices };
         Self {
             number,
             design,
             failed: Vec::new(),
+            crowd: 0,
             revised: false,
             promise: None,
             slice: None,

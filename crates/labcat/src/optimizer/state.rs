@@ -237,6 +237,7 @@ impl Loaded {
             cancelled: self.cancelled,
             queue: self.queue,
             next_id: self.next_id,
+            expected: 0,
             run: self.run,
             best_run: self.best_run,
             found: self.found,

@@ -53,7 +53,8 @@ pub struct Region {
 
 impl Optimizer {
     /// What the local model around the best point expects at a point; `None` until there is a model. It is the model of the newest
-    /// step or, if something was told since, of the next one; after a restart, of the run that found the best point.
+    /// step or, if something was told since, of the next one; after a restart, of the run that found the best point or, under noise,
+    /// what is recommended.
     pub fn predict(&self, x: &[f64]) -> Result<Option<Prediction>, PointError> {
         Ok(self.predict_many(&[x])?.and_then(|p| p.first().copied()))
     }
@@ -85,9 +86,7 @@ impl Optimizer {
     /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
     /// evaluation; `None` before the first success.
     pub fn recommended(&self) -> Option<Recommendation> {
-        let current = self.found_now();
-        let found = [current.as_ref(), self.found.as_ref()].into_iter().flatten();
-        if let Some(found) = found.min_by(|a, b| a.bound().total_cmp(&b.bound())) {
+        if let Some(found) = self.found_of_all().map(|(found, _)| found) {
             let mut x = vec![0.0; self.domain.parameters().len()];
             self.domain.to_user(&found.u, &mut x);
             return Some(Recommendation { x, mean: self.config().direction.orient(found.mean), std: found.std });
@@ -96,6 +95,12 @@ impl Optimizer {
         let sigma = if let Noise::Sigma(sigma) = self.config().noise { sigma } else { 0.0 };
         let std = best.outcome.std().filter(|_| self.config().noise != Noise::None).unwrap_or(sigma);
         Some(Recommendation { x: best.x.clone(), mean: best.outcome.value()?, std })
+    }
+
+    /// What is recommended under noise, and whether by the newest run.
+    fn found_of_all(&self) -> Option<(Found, bool)> {
+        let now = self.found_now().filter(|now| self.found.as_ref().is_none_or(|earlier| now.beats(earlier)));
+        now.map(|now| (now, true)).or_else(|| self.found.clone().map(|earlier| (earlier, false)))
     }
 
     /// What the newest run would recommend under noise, with all that was told.
@@ -115,7 +120,7 @@ impl Optimizer {
 
     /// What a look at the model of a run reads.
     fn problem(&self) -> Problem<'_> {
-        let Self { domain, settings, known, observations, pending, seen, found, .. } = self;
+        let Self { domain, settings, known, observations, pending, seen, expected, found, .. } = self;
         Problem {
             domain,
             settings,
@@ -123,6 +128,7 @@ impl Optimizer {
             observations,
             pending,
             seen,
+            expected: *expected,
             found: found.as_ref(),
             ends: false,
             sliced: false,
@@ -149,12 +155,14 @@ impl Optimizer {
         Some(noise::sigma(self.problem(), &self.run)).filter(|sigma| *sigma > 0.0)
     }
 
-    /// Keeps what the newest run would recommend: it is over.
-    pub(super) fn keep_found(&mut self) {
-        let found = self.run.now.noise.found.take();
-        if found.as_ref().is_some_and(|new| self.found.as_ref().is_none_or(|old| new.bound() < old.bound())) {
-            self.found = found;
+    /// Keeps what the newest run, which is over, would recommend if it is the best so far, and says so; `None` without noise.
+    pub(super) fn keep_found(&mut self) -> Option<bool> {
+        let new = self.run.now.noise.found.take()?;
+        let better = self.found.as_ref().is_none_or(|earlier| new.beats(earlier));
+        if better {
+            self.found = Some(new);
         }
+        Some(better)
     }
 
     /// How much each parameter matters: its share of the squared inverse length-scales, in units of its range, of a model along the
@@ -201,10 +209,16 @@ impl Optimizer {
         Some(weights.into_iter().map(|w| if total > 0.0 && total.is_finite() { w / total } else { equal }).collect())
     }
 
-    /// The run that found the best point (or, before it has a model, the newest one), and its model.
+    /// The run that found the best point, under noise what is recommended (or, before it has a model, the newest one), and its model.
     fn model_around_best(&self) -> Option<(LocalRun, Model)> {
-        let of_best = self.observations.best().map(|p| self.observations.all()[p].run);
-        let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(|run| run.started());
+        let recommended = self.found_of_all().map(|(_, newest)| newest);
+        let of_best = match (recommended, &self.best_run) {
+            (Some(true), _) => Some(self.run.number),
+            (Some(false), Some(over)) => Some(over.number),
+            _ => self.observations.best().map(|p| self.observations.all()[p].run),
+        };
+        let ready = |run: &&LocalRun| run.started() || (recommended == Some(true) && run.number == self.run.number);
+        let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(ready);
         let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
         let problem = self.problem();
         let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;

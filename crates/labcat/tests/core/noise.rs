@@ -186,6 +186,57 @@ fn a_run_ends_and_its_region_stays_open() {
 }
 
 #[test]
+fn the_region_is_never_too_narrow_to_be_seen() {
+    // Even if the whole budget had been spent on one axis, it could not resolve a change of f below σ/√budget along it. A bowl
+    // changes along every axis, a valley along some.
+    const BUDGET: i32 = 300;
+    fn valley(x: &[f64]) -> f64 {
+        x.windows(2).map(|w| 10.0 * (w[1] - w[0] * w[0]).powi(2) + (w[0] - 1.0).powi(2)).sum()
+    }
+    for (f, sigma) in [(bowl as fn(&[f64]) -> f64, 1.0), (valley, 30.0)] {
+        let mut normal = Normal(Dice(12));
+        let mut optimizer = optimizer(&[BOX; 2], config(Noise::Sigma(sigma), 7));
+        for n in 1..=BUDGET {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, f(&suggestion.x) + sigma * normal.next()).unwrap();
+            let Some(region) = optimizer.trust_region() else { continue };
+            let change = |half_axis: &Vec<f64>, sign: f64| {
+                let end: Vec<f64> = region.centre.iter().zip(half_axis).map(|(c, v)| c + sign * v).collect();
+                (f(&end) - f(&region.centre)).abs()
+            };
+            let mut seen: Vec<f64> = region.half_axes.iter().map(|v| change(v, 1.0).max(change(v, -1.0))).collect();
+            seen.sort_by(f64::total_cmp);
+            let seen = if sigma == 1.0 { seen[0] } else { seen[1] };
+            assert!(seen > sigma / f64::from(BUDGET).sqrt(), "σ = {sigma}, evaluation {n}: f changes by {seen}");
+        }
+        assert!(!optimizer.restarts().is_empty(), "σ = {sigma}");
+    }
+}
+
+#[test]
+fn after_a_restart_the_model_is_that_of_the_recommendation() {
+    let mut after = 0;
+    for seed in 0..4 {
+        let mut normal = Normal(Dice(20 + seed));
+        let mut optimizer = optimizer(&[BOX; 2], config(Noise::Auto, seed));
+        for _ in 0..300 {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, bowl(&suggestion.x) + normal.next()).unwrap();
+            if optimizer.restarts().is_empty() {
+                continue;
+            }
+            let found = optimizer.recommended().unwrap();
+            let predicted = optimizer.predict(&found.x).unwrap().unwrap();
+            // The model of a run that is over knows one evaluation more than its recommendation did.
+            let near = (predicted.mean - found.mean).abs() < 0.5 * found.std;
+            assert!(near && predicted.std < 1.5 * found.std, "{predicted:?}, recommended {found:?}");
+            after += 1;
+        }
+    }
+    assert!(after > 100, "{after} evaluations after a restart");
+}
+
+#[test]
 fn what_is_told_with_a_value_counts() {
     // Half of the evaluations are a hundred times as noisy as the others, and say so.
     let run = |told: bool, noise: Noise| {
