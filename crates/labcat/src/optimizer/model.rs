@@ -115,18 +115,19 @@ impl Workspace {
 /// takes: one per observation, as if they had been told one by one, so that results told in bulk are caught up with.
 pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> (usize, usize) {
     let settings = problem.settings;
-    if run.fresh() == 0 {
+    let again = run.fresh() == 0;
+    if again {
         run.rewind(); // the model was lost, not outdated: the same step again gives the same model
     }
     let (first, news) = (!run.started(), run.fresh());
-    if news > 0 {
+    if !again {
         let crowd = std::mem::take(&mut run.crowd);
         run.now.others = problem.pending.len().max(crowd).max(problem.expected.saturating_sub(1));
     }
     run.mark();
     noise::look_for_repeats(problem, run);
     run.know();
-    let many = run.now.members.len() > noise::keep(problem, run) + settings.initial_points;
+    let many = run.now.members.len() > noise::keep(problem, run).saturating_add(settings.initial_points);
     if many {
         keep_nearest(problem, run, first, work);
     }

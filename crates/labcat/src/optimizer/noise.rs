@@ -227,11 +227,11 @@ pub(super) fn doubtful(
 pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
     let (usual, share, others) = (problem.settings.region.keep, run.now.noise.share, run.now.others);
     if share == 0.0 {
-        return usual + others;
+        return usual.saturating_add(others);
     }
     let coarse = (typical(problem, run) / (COARSE * run.now.spread)).min(1.0);
     let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse);
-    (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize + others
+    ((usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize).saturating_add(others)
 }
 
 /// Lines 6–11 of the algorithm under noise.

@@ -33,10 +33,15 @@ fn a_model_step_after_an_enqueued_point_reports_its_model() {
             let live = mid_run(preset, seed, 30);
             let mut plain = live.clone();
             plain.ask().unwrap();
-            let expected = plain.report().unwrap();
-            assert_eq!(expected.origin, Origin::Model);
+            assert_eq!(plain.report().unwrap().origin, Origin::Model);
+            // A model that is made while a point is on its way keeps one observation more, whatever that point is.
+            let mut crowded = live.clone();
+            crowded.enqueue(&[-1.0, 0.5]).unwrap();
+            crowded.ask().unwrap();
+            crowded.ask().unwrap();
             // The model is made before the enqueued point is asked for, or after it.
-            for asked_before in [false, true] {
+            for (asked_before, like) in [(false, &crowded), (true, &plain)] {
+                let expected = like.report().unwrap();
                 let mut optimizer = live.clone();
                 if asked_before {
                     optimizer.ask().unwrap();

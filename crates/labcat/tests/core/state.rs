@@ -347,8 +347,9 @@ fn states_without_a_field_are_errors() {
             let Some(Value::Object(map)) = damaged.pointer_mut(of) else { continue };
             let old = map.remove(name).unwrap();
             // A switch may be left out, for the behaviour from before there was a choice, and an outcome need not have every part
-            // (one without a value is a failure), and states from before noise was known of know none; nothing else may.
-            let optional = of == "/config" || of.ends_with("/outcome") || name == "noise";
+            // (one without a value is a failure), and states from before noise and the number on their way were known of know none;
+            // nothing else may.
+            let optional = of == "/config" || of.ends_with("/outcome") || ["noise", "others", "crowd"].contains(&name);
             if !(old.is_null() || optional) {
                 assert!(Optimizer::from_json(&damaged.to_string()).is_err(), "{place} is not missed");
                 removed += 1;
