@@ -51,7 +51,7 @@ def test_the_noise_of_each_value():
         std = 0.05 if n % 2 else 5.0
         optimizer.tell(trial, bowl(trial.x) + std * luck.normal(), std=std)
     optimizer.tell(x={"a": 1, "b": 2}, value=3.0, std=0.25)
-    optimizer.revise(0, 60.0, std=0.5)
+    optimizer.revise(0, bowl(optimizer.history.x[0]), std=0.5)
     assert optimizer.history.std.tolist()[:3] == [0.5, 0.05, 5.0]
     assert optimizer.history.std[-1] == 0.25
     found = optimizer.recommended
