@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ._errors import CheckpointError, InvalidError
 from ._optimizer import Optimizer
+from ._parameters import Parameter
+from ._space import Space
 from ._values import STOPPING
 
 _held: set[str] = set()  # the files that runs of this process hold
@@ -131,6 +133,12 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
 
 
 def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> None:
+    its, ours = (_differing(a.space, b.space) for a, b in ((held, fresh), (fresh, held)))
+    if held.space.described() != fresh.space.described():
+        raise CheckpointError(
+            f"checkpoint {path} belongs to another problem: its bounds are {its}, in this call they are {ours}; "
+            "remove the file to start anew"
+        )
     here, there = _problem(fresh, seeded), _problem(held, seeded)
     for what in here:
         if here[what] != there.get(what):
@@ -140,7 +148,13 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
             )
 
 
+def _differing(space: Space, other: Space) -> dict[str, Parameter]:
+    """The parameters that the other space has not; all of them if it has them in another order."""
+    rows = other.described()
+    differing = {name: space[name] for name, row in zip(space, space.described()) if row not in rows}
+    return differing or dict(space)
+
+
 def _problem(optimizer: Optimizer, seeded: bool) -> dict[str, object]:
     left_out = STOPPING if seeded else (*STOPPING, "seed")
-    switches = {name: value for name, value in optimizer.config.items() if name not in left_out}
-    return {"bounds": optimizer.space.described(), **switches}
+    return {name: value for name, value in optimizer.config.items() if name not in left_out}

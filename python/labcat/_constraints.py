@@ -9,11 +9,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ._errors import InvalidError
+from ._parameters import Boolean, Categorical
 from ._space import Space
 from ._values import as_value, as_vector
 
-Constraints: TypeAlias = "int | Any | Sequence[Any]"
-"""A number of measured constraints, scipy's LinearConstraint and NonlinearConstraint, or a list of them."""
+Constraints: TypeAlias = "int | str | Any | Sequence[Any]"
+"""A number of measured constraints, formulas of the parameters ("x + 2*y <= 1"), scipy's LinearConstraint and
+NonlinearConstraint, or a list of them."""
 
 Row: TypeAlias = "tuple[list[float], float]"
 
@@ -24,30 +26,34 @@ class Known(NamedTuple):
     linear: list[Row]
     equal: list[Row]
     functions: list[Callable[[list[float]], float]]
+    formulas: list[str]
 
 
 def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | None]:
     """How many constraints are measured, and the known ones."""
-    known = Known([], [], [])
+    known = Known([], [], [], [])
     if constraints is None:
         return 0, None
     count = 0
     for constraint in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
         if hasattr(constraint, "__index__") and not isinstance(constraint, bool) and operator.index(constraint) >= 0:
             count += operator.index(constraint)
+        elif isinstance(constraint, str):
+            known.formulas.append(constraint)
         else:
-            _add(known, constraint, len(space))
+            _add(known, constraint, space)
     return count, known if any(known) else None
 
 
 def _allowed(found: object) -> str:
     return (
-        f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as "
-        "scipy.optimize.LinearConstraint and NonlinearConstraint"
+        f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as text such as "
+        "'x + 2*y <= 1' or as scipy.optimize.LinearConstraint and NonlinearConstraint"
     )
 
 
-def _add(known: Known, constraint: Any, dim: int) -> None:
+def _add(known: Known, constraint: Any, space: Space) -> None:
+    dim = len(space)
     if all(hasattr(constraint, name) for name in ("A", "lb", "ub")):
         matrix = constraint.A.toarray() if hasattr(constraint.A, "toarray") else constraint.A
         rows = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
@@ -63,21 +69,27 @@ def _add(known: Known, constraint: Any, dim: int) -> None:
             if low > -np.inf:
                 known.linear.append(((-row).tolist(), -low))
     elif all(hasattr(constraint, name) for name in ("fun", "lb", "ub")):
-        known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub))
+        known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub, space))
     else:
         raise InvalidError(_allowed(constraint))
 
 
 class _Excess:
-    """How far a function lies outside its bounds at most; not above 0 where it is inside."""
+    """How far a function lies outside its bounds at most; not above 0 where it is inside.
 
-    def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any) -> None:
+    It takes the vector of the parameters or, in a space with choices, their values by name.
+    """
+
+    def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any, space: Space) -> None:
+        choices = any(isinstance(parameter, (Categorical, Boolean)) for parameter in space.values())
+        self._space = space if choices else None
         self._fun = fun
         self._lower = np.asarray(lower, dtype=np.float64)
         self._upper = np.asarray(upper, dtype=np.float64)
 
     def __call__(self, x: list[float]) -> float:
-        value = np.atleast_1d(np.asarray(self._fun(np.array(x)), dtype=np.float64))
+        point = np.array(x) if self._space is None else self._space.to_dict(x)
+        value = np.atleast_1d(np.asarray(self._fun(point), dtype=np.float64))
         outside = np.concatenate([np.atleast_1d(self._lower - value), np.atleast_1d(value - self._upper)])
         return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
 
@@ -98,7 +110,14 @@ def measured(returned: Any, count: int, jac: bool) -> float | Measured:
     """
     what = "what the objective returned"
     if not (count or jac):
-        return as_value(returned, what)
+        try:
+            return as_value(returned, what)
+        except InvalidError as error:
+            if not isinstance(returned, (tuple, Mapping)):
+                raise
+            raise InvalidError(
+                f"{error}; with measured constraints say how many, constraints=1, with a gradient jac=True"
+            ) from None
     if isinstance(returned, Mapping):
         parts: dict[str, Any] = dict(returned)
         if unknown := set(parts) - {"value", "gradient", "constraints"}:

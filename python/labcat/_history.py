@@ -16,16 +16,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Trial:
-    """A point to evaluate, as `Optimizer.ask` gives it."""
+class _Named:
+    """What has a point of a space."""
 
-    id: int
-    """Names the trial when its value is told."""
+    __slots__ = ()
     x: Vector
-    """The point, shape (d,)."""
-    space: Space = field(repr=False)
-    """The parameters."""
+    space: Space
 
     @property
     def params(self) -> dict[str, Any]:
@@ -35,7 +31,19 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Evaluation:
+class Trial(_Named):
+    """A point to evaluate, as `Optimizer.ask` gives it."""
+
+    id: int
+    """Names the trial when its value is told."""
+    x: Vector
+    """The point, shape (d,)."""
+    space: Space = field(repr=False)
+    """The parameters."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluation(_Named):
     """A point and what came of it."""
 
     id: int
@@ -51,6 +59,10 @@ class Evaluation:
     constraints: Vector = field(default_factory=lambda: np.empty(0))
     """The measured constraints, met where not above 0; empty if there are none."""
 
+    def __repr__(self) -> str:
+        limits = f", constraints={self.constraints!r}" if len(self.constraints) else ""
+        return f"Evaluation(id={self.id}, x={self.x!r}, value={self.value!r}, run={self.run}{limits})"
+
     @property
     def feasible(self) -> bool:
         """Whether there is a value, and every measured constraint is met."""
@@ -61,15 +73,9 @@ class Evaluation:
         """Whether the evaluation failed."""
         return bool(np.isnan(self.value))
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """The values by the names of the parameters (x0, x1, … if they were given without), each of its
-        own type; those whose condition holds."""
-        return self.space.to_dict(self.x)
-
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Recommendation:
+class Recommendation(_Named):
     """The point to use, and what is known of it."""
 
     x: Vector
@@ -80,11 +86,6 @@ class Recommendation:
     """Standard deviation of that; 0 if values are exact."""
     space: Space = field(repr=False)
     """The parameters."""
-
-    @property
-    def params(self) -> dict[str, float]:
-        """The point by the names of the parameters (x0, x1, … if they were given without)."""
-        return self.space.to_dict(self.x)
 
 
 class Restart(NamedTuple):

@@ -103,6 +103,8 @@ class Objective:
         self._constraints = constraints
         self._jac = jac
         self._keywords = space is not None and self._takes_keywords(space)
+        if space is not None and not self._keywords:
+            self._check_dictionary(space)
         self._required = self._without_default(space) if space is not None and self._keywords else []
 
     def _takes_keywords(self, space: Space) -> bool:
@@ -112,6 +114,20 @@ class Objective:
         except (TypeError, ValueError):
             return False
         return True
+
+    def _check_dictionary(self, space: Space) -> None:
+        """Refuses a function whose signature takes the parameters neither by name nor as a dictionary."""
+        try:
+            signature = inspect.signature(self._fun)
+        except (TypeError, ValueError):  # some built-in functions have none
+            return
+        try:
+            signature.bind({}, *self._args)
+        except TypeError as error:
+            raise InvalidError(
+                f"the objective is called with the parameters {', '.join(space)}, as keywords or as one dictionary, "
+                f"and takes {signature} ({error})"
+            ) from None
 
     def _without_default(self, space: Space) -> list[str]:
         given = inspect.signature(self._fun).parameters

@@ -70,7 +70,8 @@ class Optimizer:
         What ends the run, or with `tolerance` a local run; None: nothing.
     constraints
         A number: so many constraints are measured by each evaluation, and told with its value. Or
-        known ones, which no suggestion violates: `scipy.optimize.LinearConstraint`,
+        known ones, which no suggestion violates: text such as "x0 + 2*x1 <= 1" (of the parameters'
+        names; x0, x1, … if they have none), `scipy.optimize.LinearConstraint`,
         `NonlinearConstraint`, or a list of them. Known ones are not part of `to_json`, but of a pickle.
     switches
         Any other of `labcat.SWITCHES`.
@@ -173,7 +174,10 @@ class Optimizer:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
 
     def __repr__(self) -> str:
-        return f"<Optimizer of {len(self._space)} parameters, {self.n_evaluations} evaluations>"
+        def of(n: int, noun: str) -> str:
+            return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+        return f"<Optimizer of {of(len(self._space), 'parameter')}, {of(self.n_evaluations, 'evaluation')}>"
 
     def _repr_html_(self) -> str:
         return optimizer_html(self)
@@ -252,13 +256,11 @@ class Optimizer:
         >>> optimizer.best.value
         0.25
         """
-        limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
-        error = None if std is None else as_value(std, "std")
-        number = math.nan if value is None and limits else as_value(value)
+        measured = _measured(value, std, constraints, gradient)
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._point(x, "x").tolist(), number, error, limits, slopes)
-        self._core.tell(_id(trial), number, error, limits, slopes)
+            return self._core.tell_point(self._point(x, "x").tolist(), measured)
+        self._core.tell(_id(trial), measured)
         return None
 
     def _point(self, x: Point, what: str) -> Vector:
@@ -309,10 +311,7 @@ class Optimizer:
         gradient: npt.ArrayLike | None = None,
     ) -> None:
         """Corrects what was told before."""
-        limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
-        error = None if std is None else as_value(std, "std")
-        number = math.nan if value is None and limits else as_value(value)
-        self._core.revise(_id(trial), number, error, limits, slopes)
+        self._core.revise(_id(trial), _measured(value, std, constraints, gradient))
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
@@ -522,6 +521,18 @@ class Optimizer:
     def seed(self) -> int:
         """The seed; as `rng` it repeats the run."""
         return int(self._settings["seed"])
+
+
+def _measured(
+    value: npt.ArrayLike | None,
+    std: float | None,
+    constraints: npt.ArrayLike | None,
+    gradient: npt.ArrayLike | None,
+) -> tuple[float, float | None, list[float], list[float]]:
+    """What an evaluation gave, as the core takes it."""
+    limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
+    error = None if std is None else as_value(std, "std")
+    return math.nan if value is None and limits else as_value(value), error, limits, slopes
 
 
 def _only(x: Point, trial: Trial | int | None) -> None:

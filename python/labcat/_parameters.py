@@ -205,9 +205,20 @@ def checked(name: str, parameter: object) -> Parameter:
     else:
         raise InvalidError(
             f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed "
-            "or a pair (low, high)"
+            f"or a pair (low, high){_choices_hint(parameter)}"
+        )
+    if isinstance(low, str) and isinstance(high, str):
+        raise InvalidError(
+            f"the bounds of parameter {name!r} are ({low!r}, {high!r}); they must be finite numbers"
+            f"{_choices_hint([low, high])}"
         )
     return Real(_bound(name, "low", low), _bound(name, "high", high), scale, when=when)
+
+
+def _choices_hint(parameter: object) -> str:
+    """What to write for a list of texts, which is meant as choices."""
+    listed = isinstance(parameter, (list, tuple)) and any(isinstance(label, str) for label in parameter)
+    return f"; choices are labcat.Categorical({list(parameter)!r})" if listed else ""  # type: ignore[call-overload]
 
 
 def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -> Described:
@@ -248,7 +259,7 @@ def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[
         )
     ((other, values),) = when.items()
     if other not in others or isinstance(others[other], Real):
-        before = ", ".join(n for n, p in others.items() if not isinstance(p, Real)) or "none"
+        before = ", ".join(n for n, p in others.items() if not isinstance(p, Real)) or "there is none"
         raise InvalidError(
             f"{name!r} depends on {other!r}: a condition names an Integer, Categorical or Boolean parameter that "
             f"comes before it ({before})"
@@ -257,9 +268,12 @@ def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[
     parameter = others[other]
     numbers = []
     for value in listed:
-        number = parameter.to_number(value)
+        try:
+            number = parameter.to_number(value)
+        except InvalidError:
+            number = math.nan
         if not parameter.allows(number):
-            raise InvalidError(f"{name!r} depends on {other} = {value!r}: {parameter.allowed}")
+            raise InvalidError(f"{name!r} depends on {other!r} being {value!r}, which it never is: {parameter.allowed}")
         numbers.append(number)
     return other, numbers
 

@@ -225,8 +225,10 @@ def _task(objective: Objective, width: int) -> _worker.Task:
         return _worker.Task({**preparation, **script}, plain, by_value=False)
     why = reason or "it is defined where no other process can import it"
     remedy = "" if cloudpickle is not None else "pip install cloudpickle, "
+    cause, instead = f"workers={width}", "pass workers=concurrent.futures.ThreadPoolExecutor(n) to use threads"
+    if width == 1:  # it is here because of its time limit
+        cause, instead = "timeout", "leave timeout out"
     raise InvalidError(
-        f"workers={width} evaluates in other processes, to which the objective and its args cannot "
-        f"be sent ({why}): {remedy}define the function at the top of a module, or pass "
-        "workers=concurrent.futures.ThreadPoolExecutor(n) to use threads"
+        f"{cause} evaluates in other processes, to which the objective and its args cannot "
+        f"be sent ({why}): {remedy}define the function at the top of a module, or {instead}"
     ) from reason

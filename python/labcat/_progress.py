@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 from ._html import progress_html
@@ -78,7 +79,7 @@ class _Tqdm:
         self._bar.close()
 
 
-class _Paced:
+class _Paced(ABC):
     """Shows a line now and then, and at the end."""
 
     def __init__(self, budget: int | None, pause: float) -> None:
@@ -94,8 +95,8 @@ class _Paced:
     def close(self, optimizer: Optimizer) -> None:
         self._show(optimizer, last=True)
 
-    def _show(self, optimizer: Optimizer, last: bool) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _show(self, optimizer: Optimizer, last: bool) -> None: ...
 
 
 class _Notebook(_Paced):

@@ -60,6 +60,7 @@ class Run:
         # Trials that were running when the checkpoint was written: they are evaluated first.
         self._left_over = optimizer.pending
         self._running = 0
+        optimizer._core.expect_outstanding(backend.width)
         self._saved = True
         self._regions: dict[int, TrustRegion | None] = {}  # for pictures, by the trial's id
 

@@ -104,11 +104,17 @@ class Switches(TypedDict, total=False):
     restarts: bool
     """Start another local run when one has converged."""
 
+    keep_best: bool
+    """A restart begins with the best point so far among its observations, in place of one of its design."""
+
     restart_design: float
     """Size of a restart's design, in those of the first."""
 
     explore_beta: float | None
     """Least beta of every other local run (none: as in the others)."""
+
+    explore_nugget: float
+    """Least nugget of every other local run: what is rugged looks noisy."""
 
     explore_optimism: float
     """Factor on optimism in every other local run."""

@@ -66,7 +66,8 @@ def convergence(
 ) -> Axes:
     """The values and the best so far over the evaluations.
 
-    Failed evaluations are marked at the bottom, restarts by dashed lines. With `minimum`, the best
+    Failed evaluations are marked at the bottom, restarts by dashed lines; what violates a measured
+    constraint is hollow. With `minimum`, the best
     possible value, the distance to it is drawn. Positive numbers of very different size are drawn
     on a logarithmic scale.
     """
@@ -76,7 +77,19 @@ def convergence(
     if minimum is not None:
         value, best = np.abs(value - minimum), np.abs(best - minimum)
     number = np.arange(1, len(history) + 1)
-    ax.plot(number, value, ".", color="0.65", markersize=4, label="evaluation")
+    violates = ~history.feasible & ~history.failed
+    met = ~violates
+    ax.plot(number[met], value[met], ".", color="0.65", markersize=4, label="evaluation")
+    if violates.any():
+        ax.plot(
+            number[violates],
+            value[violates],
+            "o",
+            color="0.65",
+            markersize=3,
+            fillstyle="none",
+            label="violates a constraint",
+        )
     ax.step(number, best, where="post", color="C0", label="best so far")
     failed = number[history.failed]
     if len(failed):
@@ -135,7 +148,7 @@ def path(
 ) -> Axes:
     """The trust regions of a run with two parameters, from the first (dark) to the last (light).
 
-    Evaluated points are dots, the best point is a star. A choice has an axis of labels. With `fun`,
+    Evaluated points are dots, hollow where a measured constraint is violated, the best point is a star. A choice has an axis of labels. With `fun`,
     which takes a point of shape (2,), contour lines are drawn if both parameters are real; it is
     evaluated ``resolution**2`` times.
 
@@ -151,7 +164,12 @@ def path(
     _scale_axes(ax, list(result.optimizer.space.items()))
     if fun is not None and result.optimizer.space.is_plain:
         _contours(ax, result, fun, resolution)
-    ax.plot(*history.x.T, ".", color="0.2", markersize=3, zorder=2)
+    violates = ~history.feasible & ~history.failed
+    ax.plot(*history.x[~violates].T, ".", color="0.2", markersize=3, zorder=2)
+    if violates.any():
+        ax.plot(
+            *history.x[violates].T, "o", color="0.2", markersize=3, fillstyle="none", zorder=2, label="violates a constraint"
+        )
     regions = [region for region in history.trust_region if region is not None]
     _draw_regions(ax, regions)
     ax.plot(*result.x, "*", color="C3", markersize=12, zorder=4)

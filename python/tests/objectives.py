@@ -96,3 +96,16 @@ def children():
 
 def threads_allowed(x):
     return int(os.environ["OMP_NUM_THREADS"])
+
+
+BOX = [(-5.0, 10.0), (-5.0, 10.0)]
+
+
+def advance(optimizer, n, fun=rosenbrock):
+    """Asks and tells `n` times; returns the points."""
+    points = []
+    for _ in range(n):
+        trial = optimizer.ask()
+        points.append(trial.x)
+        optimizer.tell(trial, fun(trial.x))
+    return np.array(points)

@@ -262,6 +262,15 @@ def test_a_checkpoint_of_another_problem_is_refused_and_kept(tmp_path, bounds, o
     assert path.read_bytes() == before
 
 
+def test_of_other_bounds_only_those_that_differ_are_told(tmp_path):
+    path = tmp_path / "run.json"
+    labcat.minimize(rosenbrock, BOX, budget=6, rng=1, checkpoint=path)
+    with pytest.raises(labcat.CheckpointError) as refused:
+        labcat.minimize(rosenbrock, [BOX[0], (-5, 11)], budget=6, rng=1, checkpoint=path)
+    was, now = (f"{{'x1': {labcat.Real(-5.0, high)!r}}}" for high in (10.0, 11.0))
+    assert f"its bounds are {was}, in this call they are {now};" in str(refused.value)
+
+
 def test_the_direction_belongs_to_the_problem(tmp_path):
     path = tmp_path / "run.json"
     labcat.minimize(rosenbrock, BOX, budget=6, rng=1, checkpoint=path)

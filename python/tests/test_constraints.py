@@ -29,6 +29,33 @@ def test_a_known_constraint_is_never_violated(seed):
     assert result.fun - LEAST < 1e-6
 
 
+@pytest.mark.parametrize("bounds", [{"x": (-2, 2), "y": (-2, 2)}, labcat.Space(x=(-2, 2), y=(-2, 2))])
+def test_a_constraint_as_text_names_the_parameters(bounds):
+    def fun(x):
+        return bowl([x["x"], x["y"]])
+
+    optimizer = labcat.Optimizer(bounds, constraints=["x + y <= 1", "x^2 + y^2 >= 0.01"], rng=1)
+    for _ in range(40):
+        trial = optimizer.ask()
+        assert trial.params["x"] + trial.params["y"] <= 1
+        optimizer.tell(trial, fun(trial.params))
+    assert optimizer.best.value - LEAST < 1e-6
+    copy = pickle.loads(pickle.dumps(optimizer))
+    assert (copy.ask().x == optimizer.ask().x).all()
+
+
+def test_a_constraint_as_text_is_checked():
+    for text, part in {
+        "x0 + 2x1 <= 1": "column 7: an operator is missing before `x1`",
+        "x0 + y <= 1": "`y` is no parameter: there is x0, x1",
+        "x0 < 1": "write <=, >= or ==",
+        "x0 + x1 >= 9": "no point within the bounds meets",
+    }.items():
+        with pytest.raises(labcat.InvalidError) as error:
+            labcat.Optimizer(BOX, constraints=text)
+        assert part in str(error.value)
+
+
 def test_known_functions_equations_and_x0():
     known = [
         scipy_optimize.NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 0.25, 1),
@@ -124,8 +151,76 @@ def test_gradients_save_evaluations():
     assert 2 * with_gradient.nfev <= without.nfev
 
 
+def test_an_objective_that_returns_a_pair_is_told_of_constraints_and_gradients():
+    with pytest.raises(labcat.InvalidError, match=r"\(1.0, \[0.5\]\); it must be one.*constraints=1.*jac=True"):
+        labcat.minimize(lambda x: (1.0, [0.5]), [(-1, 1)], budget=5)
+    with pytest.raises(labcat.InvalidError, match="one real number [^;]*$"):
+        labcat.minimize(lambda x: None, [(-1, 1)], budget=5)
+
+
 def test_an_objective_that_returns_something_else_is_told():
     with pytest.raises(labcat.InvalidError, match=r"allowed: \(value, constraints\)"):
         labcat.minimize(bowl, BOX, constraints=1, budget=5, rng=1)
     with pytest.raises(labcat.InvalidError, match="'mass'; allowed: value"):
         labcat.minimize(lambda x: {"value": 1, "mass": 2}, BOX, constraints=1, budget=5, rng=1)
+
+
+MIXED = {
+    "n": labcat.Integer(0, 20),
+    "kind": labcat.Categorical(["a", "b", "c"]),
+    "x": labcat.Real(0, 2),
+}
+
+
+def mixed_value(p):
+    return 0.25 * (p["n"] - 4) ** 2 + {"a": 1, "b": 0, "c": 0.5}[p["kind"]] + 13 * (p["x"] - 1) ** 2
+
+
+def mixed_least():
+    best = [mixed_value({"n": n, "kind": "b", "x": min((6 - n) / 4, 1)}) for n in range(7)]
+    return min(best)
+
+
+def test_known_constraints_with_whole_numbers_and_choices():
+    known = [
+        scipy_optimize.LinearConstraint([[1, 0, 4]], ub=6),
+        # In a space with choices a function takes the values by name.
+        scipy_optimize.NonlinearConstraint(lambda p: p["n"] - 2 if p["kind"] == "c" else 0, -np.inf, 0),
+    ]
+    result = labcat.minimize(mixed_value, MIXED, constraints=known, budget=60, rng=1)
+    for x in result.history.x:
+        p = result.optimizer.space.to_dict(x)
+        assert p["n"] + 4 * p["x"] <= 6 and (p["kind"] != "c" or p["n"] <= 2)
+    assert result.fun - mixed_least() < 1e-3
+    with pytest.raises(labcat.InvalidError, match="factor for `kind`, a choice"):
+        labcat.Optimizer(MIXED, constraints=scipy_optimize.LinearConstraint([[0, 1, 0]], ub=1))
+
+
+def test_measured_constraints_with_whole_numbers_and_choices():
+    def simulate(p):
+        return mixed_value(p), [p["n"] + 4 * p["x"] - 6]
+
+    result = labcat.minimize(simulate, MIXED, constraints=1, budget=80, rng=1)
+    assert result.feasible and result.fun - mixed_least() < 1e-2
+
+
+def test_a_warm_start_that_violates_a_known_constraint_is_only_learned_from():
+    known = scipy_optimize.LinearConstraint([[1, 1]], ub=1)
+    optimizer = labcat.Optimizer(BOX, constraints=known, rng=1)
+    for x in ([1.5, 1.5], [1, 1.2], [-1, -1]):
+        optimizer.tell(x=x, value=bowl(x))
+    for _ in range(20):
+        trial = optimizer.ask()
+        assert trial.x.sum() <= 1
+        optimizer.tell(trial, bowl(trial.x))
+
+
+def test_under_noise_the_recommended_point_meets_measured_constraints():
+    rng = np.random.default_rng(1)
+    optimizer = labcat.Optimizer(BOX, constraints=1, noise=0.05, rng=1)
+    for _ in range(80):
+        trial = optimizer.ask()
+        value = bowl(trial.x) + 0.05 * rng.standard_normal()
+        optimizer.tell(trial, value, constraints=[line(trial.x)])
+    x = optimizer.recommended.x
+    assert line(x) <= 1e-3 and bowl(x) - LEAST < 0.06

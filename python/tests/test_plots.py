@@ -188,3 +188,18 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=10, rng=1)
     with pytest.raises(labcat.LabcatError, match=r"pip install matplotlib, or .*\.\[plots\]"):
         result.plot()
+
+
+def test_what_violates_a_constraint_is_hollow():
+    def simulate(x):
+        return rosenbrock(x), [x[0] + x[1] - 1]
+
+    result = labcat.minimize(simulate, [(-2, 2)] * 2, constraints=1, budget=30, rng=1)
+    violates = ~result.history.feasible
+    assert 0 < violates.sum() < 30
+    for ax in (plots.convergence(result), plots.path(result)):
+        (hollow,) = [drawn for drawn in ax.lines if drawn.get_label() == "violates a constraint"]
+        assert hollow.get_fillstyle() == "none"
+        assert len(hollow.get_xdata()) == violates.sum()
+    (dots,) = [drawn for drawn in plots.convergence(result).lines if drawn.get_label() == "evaluation"]
+    assert len(dots.get_xdata()) == (~violates).sum()

@@ -80,6 +80,12 @@ def test_wrong_bounds_are_errors_that_name_the_parameter(bounds, named_in_messag
         (lambda: labcat.Space(k=labcat.Categorical(["a", "a"])), "all different"),
         (lambda: labcat.Space(x=labcat.Real(0, 1, when={"k": 1})), "'x' depends on 'k'.*before it"),
         (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when={"k": 7})), "False and True"),
+        (
+            lambda: labcat.Space(k=labcat.Categorical(["a", "b"]), x=labcat.Real(0, 1, when={"k": "c"})),
+            "'x' depends on 'k' being 'c', which it never is: it takes 'a', 'b'",
+        ),
+        (lambda: labcat.Space(k=["lu", "qr"]), r"'k' are \('lu', 'qr'\).*labcat.Categorical\(\['lu', 'qr'\]\)"),
+        (lambda: labcat.Space(k=["lu", "qr", "svd"]), r"labcat.Categorical\(\['lu', 'qr', 'svd'\]\)"),
         (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when="k")), "condition of 'x'"),
     ],
 )
@@ -104,6 +110,19 @@ def test_a_space_is_a_value():
     for twin in (pickle.loads(pickle.dumps(SPACE)), copy.deepcopy(SPACE)):
         assert twin == SPACE and list(twin) == list(SPACE)
     assert repr(SPACE).startswith("Space({'rate': Real(low=1e-06")
+
+
+def test_a_function_that_takes_the_parameters_in_no_way_is_an_error_before_it_is_called():
+    calls = []
+
+    def misspelt(rate, momentun):
+        calls.append(rate)
+        return 0.0
+
+    message = r"called with the parameters rate, momentum.*takes \(rate, momentun\).*missing.*'momentun'"
+    with pytest.raises(labcat.InvalidError, match=message):
+        labcat.minimize(misspelt, SPACE, budget=5, on_error="fail")
+    assert not calls
 
 
 def test_keywords_if_they_fit_the_signature():

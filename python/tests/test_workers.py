@@ -194,6 +194,12 @@ def test_without_cloudpickle_a_function_that_cannot_be_sent_is_a_clear_error(mon
         labcat.minimize(lambda x: 0.0, BOX, budget=9, workers=2)
 
 
+def test_a_time_limit_for_a_function_that_cannot_be_sent_names_the_time_limit():
+    lock = threading.Lock()
+    with pytest.raises(labcat.InvalidError, match="^timeout evaluates in other processes.*leave timeout out$"):
+        labcat.minimize(lambda x: lock.locked(), BOX, budget=9, timeout=5)
+
+
 # --- errors
 
 

@@ -113,6 +113,28 @@ fn stall_ratio(d: usize) -> f64 {
     least(|r| r.1) / least(|r| r.0)
 }
 
+/// A long study: time of its last thousand steps over that of the second thousand, the quickest hundred of each, and bytes of memory per
+/// evaluation between them (where the system tells).
+fn long_study(d: usize, evaluations: usize) -> (f64, f64) {
+    let mut optimizer = optimizer(Preset::Default, d);
+    let mut thousand = |from: usize| {
+        while optimizer.n_evaluations() < from {
+            step(&mut optimizer, bumpy);
+        }
+        let hundred = || timed(|| (0..100).for_each(|_| step(&mut optimizer, bumpy)));
+        let quickest = std::iter::repeat_with(hundred).take(10).fold(f64::INFINITY, f64::min);
+        (quickest, resident_bytes())
+    };
+    let (early, late) = (thousand(1000), thousand(evaluations - 1000));
+    (late.0 / early.0, (late.1 - early.1) / (evaluations - 2000) as f64)
+}
+
+/// Memory in use; NaN where the system does not tell.
+fn resident_bytes() -> f64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok().and_then(|s| s.split(' ').nth(1)?.parse::<f64>().ok());
+    pages.map_or(f64::NAN, |pages| pages * 4096.0)
+}
+
 /// Time to remove a row from a factor over the time to factor anew, the quickest of many.
 fn removal_ratio(n: usize) -> f64 {
     let mut kernels = Kernels::new(n);
@@ -144,5 +166,12 @@ fn main() {
         let removals = [14, 35, 70, 140].map(|n| format!("n = {n}: {:.2}", removal_ratio(n)));
         println!("\nremoving a row over factoring anew: {}", removals.join(", "));
         println!("steps 1900–2000 over steps 400–500, stalled, d = 2: {:.2}", stall_ratio(2));
+        let evaluations = if smoke { 10_000 } else { 100_000 };
+        for d in [2, 5] {
+            let (ratio, bytes) = long_study(d, evaluations);
+            println!(
+                "{evaluations} evaluations, d = {d}: last thousand steps over the second {ratio:.2}, {bytes:.0} bytes per evaluation"
+            );
+        }
     }
 }

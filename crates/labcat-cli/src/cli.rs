@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Run a study's command for one suggestion after another; run it again to resume
     Run(Run),
+    /// Share a study with other workers on this machine: each runs one evaluation after another
+    Worker(Worker),
     /// Run evaluations that have failed again, once their cause is mended
     Retry(Retry),
     /// Give out the next points to measure
@@ -117,6 +119,23 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  labcat worker study.toml &            as often as there are evaluations to run at a time,
+  labcat worker study.toml &            at any moment, in any terminal or batch job of the machine
+  labcat status study.toml
+
+A worker that dies costs nothing but its time: another one takes over what it had in hand.
+Ctrl-C ends this worker's evaluation; the others go on.")]
+pub(crate) struct Worker {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// Print one JSON object per evaluation of this worker
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
   labcat retry study.toml --failed      everything that has failed
   labcat retry study.toml 12 13         these two
 
@@ -170,7 +189,8 @@ pub(crate) struct Ask {
 #[command(after_help = "\
 Examples:
   labcat tell study.toml 12 3.25
-  labcat tell study.toml 13 failed      the experiment gave no value")]
+  labcat tell study.toml 12 3.25 mass=4.5    with a result that a constraint of the study needs
+  labcat tell study.toml 13 failed           the experiment gave no value")]
 pub(crate) struct Tell {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -179,6 +199,9 @@ pub(crate) struct Tell {
     /// The value measured, or `failed`
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: String,
+    /// Results that the study's constraints need
+    #[arg(value_name = "NAME=NUMBER")]
+    pub(crate) results: Vec<String>,
     /// Standard deviation of the noise in the value, if it is known
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) std: Option<String>,
@@ -208,6 +231,9 @@ pub(crate) struct Correct {
     /// The right value, or `failed`
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: String,
+    /// Results that the study's constraints need; those not given stay as they were
+    #[arg(value_name = "NAME=NUMBER")]
+    pub(crate) results: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -216,8 +242,8 @@ Examples:
   labcat import study.toml known.csv
   labcat import study.toml known.csv --skip-outside     after a range has been narrowed
 
-The file has a heading line with each parameter's name and `value`; `status` may be there (`failed`
-marks a failure), other columns are not used. What `labcat export` writes can be imported.
+The file has a heading line with each parameter's name and `value`, and the results that the study's
+constraints need; `status` may be there (`failed` marks a failure), other columns are not used. What `labcat export` writes can be imported.
 Rows that the study has already are left out; a bad row is named and nothing is taken in.")]
 pub(crate) struct Import {
     #[command(flatten)]
@@ -265,6 +291,7 @@ Examples:
   labcat export study.toml --json -o evaluations.json
 
 CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds;
+of a study that measures constraints also feasible, each result and by how much each constraint is violated;
 with --all also source, attempts, message, started, ended, host, exit, signal, directory, command.")]
 pub(crate) struct Export {
     #[command(flatten)]
@@ -320,6 +347,7 @@ pub(crate) struct Serve {
 Examples:
   labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py --x={x} --rate={rate}
   labcat init bench.toml -p temperature:20:90 -p acid:0:1      no command: for ask and tell
+  labcat init -p x:0:1 -p y:0:1 --constraint \"x + 2*y <= 1\" --constraint \"mass <= 5\" -- ./simulate {x} {y}
 
 A placeholder without -p gets the range 0 to 1, to be edited. Then: labcat check study.toml")]
 pub(crate) struct Init {
@@ -329,6 +357,9 @@ pub(crate) struct Init {
     /// A parameter and its range; `:log` if its magnitude matters
     #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log]", allow_hyphen_values = true)]
     pub(crate) parameters: Vec<String>,
+    /// What every suggestion must meet, or what is measured: `x + 2*y <= 1`, `mass <= 5`
+    #[arg(long = "constraint", value_name = "FORMULA", allow_hyphen_values = true)]
+    pub(crate) constraints: Vec<String>,
     /// Look for the largest value
     #[arg(long)]
     pub(crate) maximize: bool,

@@ -1,6 +1,7 @@
 //! The `labcat` command line: optimise any program, and never lose an evaluation.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod best;
 mod cli;
 mod commands;
 mod failure;
@@ -43,6 +44,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => commands::demo::demo(args),
         Command::Run(args) => run::run(args),
+        Command::Worker(args) => run::worker(args),
         Command::Retry(args) => run::retry(args),
         Command::Ask(args) => commands::bench::ask(args),
         Command::Tell(args) => commands::bench::tell(args),

@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{AskError, Evaluation, Optimizer, Suggestion, TellError, TrialId};
+use labcat::{AskError, Evaluation, Optimizer, PointError, Suggestion, TellError, TrialId};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record, outcome};
+use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record};
 use crate::paths::Paths;
 use crate::step::Step;
-use crate::study::{Identity, Study};
+use crate::study::{Constraints, Identity, Study, constrain};
+use crate::value::Reading;
 
 /// How long a short command waits for another one.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Session {
     pub(crate) name: String,
     pub(crate) identity: Identity,
+    pub(crate) constraints: Constraints,
     pub(crate) optimizer: Optimizer,
     /// The study as a word of commands that people copy.
     word: String,
@@ -70,20 +72,17 @@ impl Session {
     }
 
     fn begin(mut journal: Journal, study: &Study, lock: Lock, paths: &Paths) -> Result<Session, Failure> {
-        let mut optimizer = Optimizer::new(study.domain.clone(), study.config.clone())?;
-        if let Some(start) = &study.start {
-            optimizer.enqueue(start).map_err(labcat::Error::from)?;
-        }
-        let identity = study.identity();
+        let (optimizer, identity) = (study.optimizer()?, study.identity());
         journal.begin(&study.name, &identity, &optimizer.snapshot())?;
-        let (name, word) = (study.name.clone(), paths.word());
-        Ok(Session { name, identity, optimizer, word, journal, changes: Vec::new(), _lock: lock })
+        let (name, word, constraints) = (study.name.clone(), paths.word(), study.constraints.clone());
+        Ok(Session { name, identity, constraints, optimizer, word, journal, changes: Vec::new(), _lock: lock })
     }
 
     fn resume(journal: Journal, identity: Identity, lock: Lock, paths: &Paths) -> Result<Session, Failure> {
-        let optimizer = journal.optimizer()?;
+        let (mut optimizer, constraints) = (journal.optimizer()?, identity.constraints()?);
+        constrain(&mut optimizer, &constraints)?;
         let (name, word) = (journal.name()?, paths.word());
-        Ok(Session { name, identity, optimizer, word, journal, changes: Vec::new(), _lock: lock })
+        Ok(Session { name, identity, constraints, optimizer, word, journal, changes: Vec::new(), _lock: lock })
     }
 
     /// The next suggestion.
@@ -155,17 +154,70 @@ impl Session {
         Ok(())
     }
 
-    /// Replaces what was told, `None` being a failure; gives what it was.
-    pub(crate) fn correct(&mut self, id: TrialId, value: Option<f64>) -> Result<Option<f64>, Failure> {
-        let value = value.map(|value| value + 0.0);
+    /// Replaces what was told, no value being a failure; gives what it was.
+    pub(crate) fn correct(&mut self, id: TrialId, mut result: Record) -> Result<Option<f64>, Failure> {
+        if result.reading.is_none() {
+            result.message = Some(CORRECTED_TO_FAILURE.to_owned());
+        }
         let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
         let was = told.and_then(|evaluation| evaluation.outcome.value());
-        self.optimizer.revise(id, outcome(value, None, Some(CORRECTED_TO_FAILURE))).map_err(|error| match error {
+        self.optimizer.revise(id, result.outcome()).map_err(|error| match error {
             TellError::UnknownId(_) => Failure::usage(format!("there is no evaluation {id} to correct")),
             other => self.refused(&other),
         })?;
-        self.changes.push(Change::Corrected { id: id.0, was, became: value });
+        self.changes.push(Change::Corrected { id: id.0, was, result: Box::new(result) });
         Ok(was)
+    }
+
+    /// What a person or a file says of an evaluation: its value, `None` if there is none, and its results by name. The error says
+    /// what is missing.
+    pub(crate) fn by_hand(
+        &self,
+        x: &[f64],
+        value: Option<f64>,
+        results: &[(String, f64)],
+        source: &'static str,
+    ) -> Result<Record, String> {
+        let needed = self.constraints.results();
+        if let Some((name, _)) = results.iter().find(|(name, _)| !needed.contains(name)) {
+            let measured = if needed.is_empty() { "none".to_owned() } else { needed.join(", ") };
+            return Err(format!("`{name}` is no result that a constraint of this study needs: {measured}"));
+        }
+        if value.is_none() && results.is_empty() {
+            return Ok(Record::of(Err(String::new()), source, &self.constraints));
+        }
+        let fields = results.iter().map(|(name, number)| (name.clone(), (*number).into())).collect();
+        let reading = Reading::with(value, fields).needing(&needed);
+        let excesses = self.constraints.measure(x, &reading);
+        match excesses {
+            Err(_) if value.is_none() => Ok(Record::of(Err(String::new()), source, &self.constraints)),
+            Err(why) => Err(why),
+            Ok(excesses) => Ok(Record::of(Ok((reading, excesses)), source, &self.constraints)),
+        }
+    }
+
+    /// The point of an evaluation that was asked for or told.
+    pub(crate) fn point_of(&self, id: TrialId) -> Option<Vec<f64>> {
+        let pending = self.optimizer.pending().find(|(other, _)| *other == id).map(|(_, x)| x.to_vec());
+        pending.or_else(|| self.optimizer.evaluations().iter().find(|told| told.id == id).map(|told| told.x.clone()))
+    }
+
+    /// The results of an evaluation that the constraints need, as the journal has them.
+    pub(crate) fn results_of(&self, id: TrialId) -> Result<Vec<(String, f64)>, Failure> {
+        let stored = self.journal.trial(id.0)?.and_then(|trial| trial.result);
+        let number = |name: &String| stored.as_ref()?.get(name)?.as_f64();
+        Ok(self.constraints.results().into_iter().filter_map(|name| Some((name.clone(), number(&name)?))).collect())
+    }
+
+    /// Why a point is none of the study's, in words.
+    pub(crate) fn outside(&self, x: &[f64]) -> Option<String> {
+        match self.optimizer.domain().check(x) {
+            Ok(()) => self.constraints.violated_by(x).map(|text| format!("the point violates the constraint `{text}`")),
+            Err(PointError::Outside { name, value, low, high }) => {
+                Some(format!("{name} = {value} is outside its range, {low} to {high}"))
+            }
+            Err(error) => Some(error.to_string()),
+        }
     }
 
     /// Makes all changes durable in one transaction.
@@ -184,6 +236,11 @@ impl Session {
         self.journal.settle()
     }
 
+    /// The evaluations that a run or a worker has begun and not ended, whether or not it still lives.
+    pub(crate) fn in_hand(&self) -> Result<Vec<u64>, Failure> {
+        Ok(self.journal.in_hand()?.iter().map(|begun| begun.id).collect())
+    }
+
     /// The suggestions that are outstanding, oldest first.
     pub(crate) fn pending(&self) -> VecDeque<Suggestion> {
         let mut pending: Vec<Suggestion> =
@@ -194,7 +251,8 @@ impl Session {
 
     /// How many evaluations failed.
     pub(crate) fn failures(&self) -> usize {
-        self.optimizer.evaluations().iter().filter(|evaluation| evaluation.outcome.is_failed()).count()
+        let failed = |told: &&Evaluation| told.outcome.is_failed() && told.outcome.constraints().is_empty();
+        self.optimizer.evaluations().iter().filter(failed).count()
     }
 
     /// A point as a JSON object.

@@ -3,8 +3,8 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use labcat::{Config, ConfigError, Kind, SWITCHES, Switch};
 
-/// Switches that are no options: a built-in function has its direction.
-const NOT_OFFERED: [&str; 1] = ["direction"];
+/// Switches that are no options: a built-in function has its direction, and no constraints.
+const NOT_OFFERED: [&str; 2] = ["direction", "constraints"];
 
 /// The switches given, by name and text.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use labcat::{Config, Evaluation, Known, Optimizer, Outcome, Preset, TrialId};
+use labcat::{Config, Evaluation, Formula, Known, Optimizer, Outcome, Preset, TrialId};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -69,11 +69,11 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// What comes after the value of an evaluation: the standard deviation of its noise, its constraints, its gradient.
-type More = (Option<f64>, Vec<f64>, Vec<f64>);
+/// What an evaluation gave: its value, the standard deviation of its noise, its constraints, its gradient.
+type Measured = (f64, Option<f64>, Vec<f64>, Vec<f64>);
 
 /// What Python tells; a value that is NaN is none where constraints were measured.
-fn outcome(py: Python<'_>, value: f64, (std, constraints, gradient): More) -> PyResult<Outcome> {
+fn outcome(py: Python<'_>, (value, std, constraints, gradient): Measured) -> PyResult<Outcome> {
     let outcome = if value.is_nan() && !constraints.is_empty() { Outcome::default() } else { value.into() };
     let outcome = std.map_or(Ok(outcome.clone()), |std| outcome.with_std(std)).map_err(|e| errors::invalid(py, e))?;
     Ok(outcome.with_constraints(constraints).with_gradient(gradient))
@@ -108,11 +108,23 @@ impl Core {
         Ok(Core::from(optimizer))
     }
 
-    /// Sets the known constraints: rows (factors, bound) of a·x ≤ b, rows of a·x = b, and a function of the point that says whether
-    /// the others are met, at most 0 where they are.
-    #[pyo3(signature = (linear, equal, functions))]
-    fn constrain(&self, py: Python<'_>, linear: Vec<Row>, equal: Vec<Row>, functions: Vec<Py<PyAny>>) -> PyResult<()> {
+    /// Sets the known constraints: rows (factors, bound) of a·x ≤ b, rows of a·x = b, functions of the point that are at most 0 where
+    /// they are met, and formulas of the parameters' names.
+    #[pyo3(signature = (linear, equal, functions, formulas))]
+    fn constrain(
+        &self,
+        py: Python<'_>,
+        linear: Vec<Row>,
+        equal: Vec<Row>,
+        functions: Vec<Py<PyAny>>,
+        formulas: Vec<String>,
+    ) -> PyResult<()> {
+        let domain = self.with(py, |o| o.domain().clone())?;
         let mut known = Known::default();
+        for text in formulas {
+            let added = Formula::parse(&text).and_then(|formula| std::mem::take(&mut known).formula(&formula, &domain));
+            known = added.map_err(|e| errors::invalid(py, format!("the constraint {text:?} cannot be read: {e}")))?;
+        }
         for (factors, bound) in linear {
             known = known.at_most(factors, bound);
         }
@@ -145,36 +157,22 @@ impl Core {
         Ok((suggestion.id.0, suggestion.x))
     }
 
+    fn expect_outstanding(&self, py: Python<'_>, n: usize) -> PyResult<()> {
+        self.with(py, |o| o.expect_outstanding(n))
+    }
+
     fn ask_many(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Suggested>> {
         let suggestions = self.with(py, |o| o.ask_many(n))?.map_err(|e| errors::ask(py, &e))?;
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 
-    #[pyo3(signature = (id, value, std = None, constraints = Vec::new(), gradient = Vec::new()))]
-    fn tell(
-        &self,
-        py: Python<'_>,
-        id: u64,
-        value: f64,
-        std: Option<f64>,
-        constraints: Vec<f64>,
-        gradient: Vec<f64>,
-    ) -> PyResult<()> {
-        let outcome = outcome(py, value, (std, constraints, gradient))?;
+    fn tell(&self, py: Python<'_>, id: u64, measured: Measured) -> PyResult<()> {
+        let outcome = outcome(py, measured)?;
         self.tell_with(py, |o| o.tell(TrialId(id), outcome))
     }
 
-    #[pyo3(signature = (x, value, std = None, constraints = Vec::new(), gradient = Vec::new()))]
-    fn tell_point(
-        &self,
-        py: Python<'_>,
-        x: Vec<f64>,
-        value: f64,
-        std: Option<f64>,
-        constraints: Vec<f64>,
-        gradient: Vec<f64>,
-    ) -> PyResult<u64> {
-        let outcome = outcome(py, value, (std, constraints, gradient))?;
+    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, measured: Measured) -> PyResult<u64> {
+        let outcome = outcome(py, measured)?;
         self.tell_with(py, |o| o.tell_point(&x, outcome)).map(|id| id.0)
     }
 
@@ -192,17 +190,8 @@ impl Core {
         self.tell_with(py, |o| o.cancel(TrialId(id)))
     }
 
-    #[pyo3(signature = (id, value, std = None, constraints = Vec::new(), gradient = Vec::new()))]
-    fn revise(
-        &self,
-        py: Python<'_>,
-        id: u64,
-        value: f64,
-        std: Option<f64>,
-        constraints: Vec<f64>,
-        gradient: Vec<f64>,
-    ) -> PyResult<()> {
-        let outcome = outcome(py, value, (std, constraints, gradient))?;
+    fn revise(&self, py: Python<'_>, id: u64, measured: Measured) -> PyResult<()> {
+        let outcome = outcome(py, measured)?;
         self.tell_with(py, |o| o.revise(TrialId(id), outcome))
     }
 

@@ -18,6 +18,8 @@ pub enum Error {
     Point(#[from] PointError),
     /// The known constraints make no sense.
     Known(#[from] KnownError),
+    /// The text of a constraint cannot be read.
+    Formula(#[from] crate::FormulaError),
     /// There is no suggestion.
     Ask(#[from] AskError),
     /// A result was not taken.

@@ -1,7 +1,8 @@
 //! Constraints that are known before an evaluation: linear ones, and any cheap function of the parameters. No suggestion violates them.
 
-use crate::domain::Domain;
+use crate::domain::{Domain, Parameter, ParameterKind};
 use crate::linalg::{self, Matrix};
+use crate::math;
 use crate::qp::{self, Halfspaces};
 use crate::rng::Rng;
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct Known {
     /// a·x = b.
     equal: Vec<(Vec<f64>, f64)>,
     functions: Vec<Function>,
+    /// Those of the functions that are linear, as a·x ≤ b: a contradiction among them is found at once.
+    pub(crate) linear_functions: Vec<(Vec<f64>, f64)>,
     /// The equations solved for as many parameters: each with the others' factors and the constant.
     dependent: Vec<(usize, Vec<f64>, f64)>,
 }
@@ -60,11 +63,12 @@ pub enum KnownError {
     /// A factor or a bound is NaN, or a factor infinite.
     #[error("a linear constraint has a factor or bound that is not a finite number")]
     NotFinite,
-    /// There are parameters other than reals.
-    #[error(
-        "constraints are for spaces of real parameters: this one has whole numbers, choices, conditions or fixed values"
-    )]
-    NotReal,
+    /// A linear constraint has a factor for a choice, which is no number.
+    #[error("a linear constraint has a factor for `{name}`, a choice: use 0 there, or a function of the parameters")]
+    Choice {
+        /// The parameter.
+        name: String,
+    },
     /// The linear constraints and bounds contradict each other.
     #[error("no point within the bounds meets the linear constraints")]
     Empty,
@@ -128,22 +132,25 @@ impl Known {
 
     /// Checks them against a domain, and solves the equations for as many parameters.
     pub(crate) fn check(mut self, domain: &Domain) -> Result<Self, KnownError> {
-        let d = domain.dim();
-        if (domain.is_mixed() || d != domain.parameters().len()) && !self.is_empty() {
-            return Err(KnownError::NotReal);
-        }
+        let (d, parameters) = (domain.dim(), domain.parameters());
+        let is_choice = |p: &Parameter| matches!(p.kind, ParameterKind::Categorical { .. });
         for (a, b) in self.linear.iter().chain(&self.equal) {
-            if a.len() != d {
-                return Err(KnownError::WrongLength { got: a.len(), expected: d });
+            if a.len() != parameters.len() {
+                return Err(KnownError::WrongLength { got: a.len(), expected: parameters.len() });
+            }
+            if let Some((p, _)) = parameters.iter().zip(a).find(|(p, a)| is_choice(p) && **a != 0.0) {
+                return Err(KnownError::Choice { name: p.name.clone() });
             }
             if a.iter().any(|a| !a.is_finite()) || b.is_nan() {
                 return Err(KnownError::NotFinite);
             }
         }
         self.linear.retain(|(_, b)| *b != f64::INFINITY);
-        self.dependent = eliminate(&self.equal)?;
-        // The bounds and the linear constraints alone, in units of the box: the nearest point to its middle.
-        if domain.parameters().iter().all(|p| p.scale == crate::Scale::Linear) {
+        let reals: Vec<bool> = parameters.iter().map(|p| p.kind == ParameterKind::Real).collect();
+        self.dependent = eliminate(&self.equal, &reals)?;
+        // The bounds and the linear constraints alone, in units of the box (whole numbers as reals): the nearest point to its middle.
+        let numbers = d == parameters.len() && !parameters.iter().any(is_choice);
+        if numbers && parameters.iter().all(|p| p.scale == crate::Scale::Linear && p.when.is_none()) {
             let mut within = Halfspaces::cube(d, 1.0);
             for (normal, offset) in self.in_box(domain) {
                 within.push(normal, offset);
@@ -159,13 +166,13 @@ impl Known {
     /// The linear constraints on u of a linear box, equations as two.
     fn in_box(&self, domain: &Domain) -> Vec<(Vec<f64>, f64)> {
         let d = domain.dim();
-        let mut middle = vec![0.0; d];
-        domain.to_user(&vec![0.0; d], &mut middle);
+        let middle: Vec<f64> = domain.parameters().iter().map(|p| 0.5 * p.low + 0.5 * p.high).collect();
         let row = |a: &[f64], b: f64, sign: f64, slack: f64| {
             let normal = (0..d).map(|j| sign * a[j] * domain.stretch(j, 0.0)).collect();
             (normal, sign * (b - linalg::dot(a, &middle)) + slack)
         };
-        let mut rows: Vec<_> = self.linear.iter().map(|(a, b)| row(a, *b, 1.0, 0.0)).collect();
+        let rows = self.linear.iter().chain(&self.linear_functions);
+        let mut rows: Vec<_> = rows.map(|(a, b)| row(a, *b, 1.0, 0.0)).collect();
         for (a, b) in &self.equal {
             let slack = 1e-9 * (b.abs() + a.iter().zip(&middle).map(|(a, m)| (a * m).abs()).sum::<f64>() + 1e-300);
             rows.push(row(a, *b, 1.0, slack));
@@ -177,7 +184,10 @@ impl Known {
     /// Puts the parameters that the equations determine where they belong.
     pub(crate) fn repair(&self, x: &mut [f64]) {
         for (j, factors, constant) in &self.dependent {
-            x[*j] = constant + factors.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
+            let value = constant + factors.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
+            // A whole number that rounding has moved.
+            let whole = value.round();
+            x[*j] = if (value - whole).abs() <= ROUNDING * value.abs() { whole } else { value };
         }
     }
 
@@ -191,7 +201,7 @@ impl Known {
     pub(crate) fn pull(&self, domain: &Domain, u: &[f64], inside: &[f64]) -> Option<Vec<f64>> {
         let at = |part: f64| {
             let place: Vec<f64> = u.iter().zip(inside).map(|(u, i)| i + part * (u - i)).collect();
-            let mut x = vec![0.0; u.len()];
+            let mut x = vec![0.0; domain.parameters().len()];
             domain.to_user(&place, &mut x);
             self.admits(domain, &mut x).then_some(x)
         };
@@ -212,6 +222,9 @@ impl Known {
 
     /// A random point that meets the constraints, as a place in the box.
     pub(crate) fn sample(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
+        if domain.is_mixed() {
+            return self.sample_mixed(domain, rng);
+        }
         let d = domain.dim();
         let mut x = vec![0.0; d];
         for round in 0..TRIES {
@@ -236,8 +249,59 @@ impl Known {
         Err(KnownError::NotFound { tried: TRIES })
     }
 
-    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside.
-    fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
+    /// The same among whole numbers and choices, where there are no slopes: random points, improved one parameter at a time.
+    fn sample_mixed(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
+        let n = domain.parameters().len();
+        let mut x = vec![0.0; n];
+        let mut cube = vec![0.0; n];
+        let mut least = f64::INFINITY;
+        for round in 0..TRIES {
+            let mut next = cube.clone();
+            if round < REJECTIONS || round % REJECTIONS == 0 {
+                next.fill_with(|| rng.between(-1.0, 1.0));
+                least = f64::INFINITY;
+            } else {
+                // Anywhere, or by a step of any size.
+                let (j, reach) = (rng.below(n), math::pow(1e-3, rng.unit()));
+                let step = if rng.unit() < 0.5 { 2.0 } else { reach };
+                next[j] = (next[j] + step * rng.between(-1.0, 1.0)).clamp(-1.0, 1.0);
+            }
+            domain.to_user(&domain.embed(&next), &mut x);
+            if self.admits(domain, &mut x) {
+                let mut u = vec![0.0; domain.dim()];
+                domain.to_unit(&x, &mut u);
+                return Ok(u);
+            }
+            let excess = self.excess(domain, &x);
+            if excess < least {
+                (least, cube) = (excess, next);
+            }
+        }
+        Err(KnownError::NotFound { tried: TRIES })
+    }
+
+    /// By how much a point leaves the bounds and violates the constraints, in all.
+    fn excess(&self, domain: &Domain, x: &[f64]) -> f64 {
+        let outside = domain.parameters().iter().zip(x).map(|(p, x)| (x - p.nearest(*x)).abs());
+        let linear = self.linear.iter().map(|(a, b)| linalg::dot(a, x) - b);
+        let functions = self.functions.iter().map(|f| f(x)).map(|g| if g.is_nan() { f64::INFINITY } else { g });
+        outside.chain(linear).chain(functions).map(|g| g.max(0.0)).sum()
+    }
+
+    /// Every configuration of a finite space that they allow.
+    pub(crate) fn list(&self, domain: &Domain, length: u64) -> Vec<Vec<f64>> {
+        let mut found: Vec<Vec<f64>> = Vec::new();
+        for x in (0..length).map(|k| domain.listed(k)).filter(|x| self.allows(x)) {
+            if !found.contains(&x) {
+                found.push(x);
+            }
+        }
+        found
+    }
+
+    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Whole numbers
+    /// and choices stay: they have no slope.
+    pub(crate) fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
         let mut within = Halfspaces::cube(d, 1.0).moved(u);
         for (g, normal) in self.looks(domain, u, &|j| {
@@ -258,7 +322,7 @@ impl Known {
         const STEP: f64 = 1e-6;
         let d = u.len();
         let evaluate = |u: &[f64]| -> Vec<f64> {
-            let mut x = vec![0.0; d];
+            let mut x = vec![0.0; domain.parameters().len()];
             domain.to_user(u, &mut x);
             let linear = self.linear.iter().map(|(a, b)| a.iter().zip(&x).map(|(a, x)| a * x).sum::<f64>() - b);
             let mut all: Vec<f64> = linear.collect();
@@ -288,8 +352,9 @@ impl Known {
     }
 }
 
-/// Solves equations for as many parameters by elimination with the largest pivots.
-fn eliminate(equations: &[(Vec<f64>, f64)]) -> Result<Vec<(usize, Vec<f64>, f64)>, KnownError> {
+/// Solves equations for as many parameters by elimination with the largest pivots, of reals where there is one: a whole number
+/// follows from others only by luck.
+fn eliminate(equations: &[(Vec<f64>, f64)], reals: &[bool]) -> Result<Vec<(usize, Vec<f64>, f64)>, KnownError> {
     let mut rows: Vec<(Vec<f64>, f64)> = equations.to_vec();
     let mut solved: Vec<(usize, usize)> = Vec::new();
     for r in 0..rows.len() {
@@ -302,7 +367,9 @@ fn eliminate(equations: &[(Vec<f64>, f64)]) -> Result<Vec<(usize, Vec<f64>, f64)
             }
             continue;
         }
-        let pivot = (0..rows[r].0.len()).find(|&j| rows[r].0[j].abs() == size).unwrap_or(0);
+        let by_size = |a: &usize, b: &usize| rows[r].0[*b].abs().total_cmp(&rows[r].0[*a].abs());
+        let real = (0..reals.len()).filter(|&j| reals[j] && rows[r].0[j].abs() > 1e-9 * size).min_by(by_size);
+        let pivot = real.or_else(|| (0..reals.len()).min_by(by_size)).unwrap_or(0);
         let scale = rows[r].0[pivot];
         rows[r].0.iter_mut().for_each(|v| *v /= scale);
         rows[r].1 /= scale;

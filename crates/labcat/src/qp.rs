@@ -44,6 +44,15 @@ impl Halfspaces {
         all
     }
 
+    /// Keeps those whose normals are wanted.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&[f64]) -> bool) {
+        let kept: Vec<bool> = self.normals.iter().map(|a| wanted(a)).collect();
+        let mut each = kept.iter();
+        self.normals.retain(|_| each.next() == Some(&true));
+        let mut each = kept.iter();
+        self.offsets.retain(|_| each.next() == Some(&true));
+    }
+
     /// The same constraints on steps from `x`.
     pub(crate) fn moved(&self, x: &[f64]) -> Self {
         let offsets = self.normals.iter().zip(&self.offsets).map(|(a, b)| b - linalg::dot(a, x)).collect();

@@ -71,12 +71,16 @@ def mixed(objective: MixedObjective, seed: int, options: Mapping[str, Any]) -> N
 
     space = labcat.Space({f"x{k}": described(p) for k, p in enumerate(objective.parameters)})
     optimizer = labcat.Optimizer(space, rng=seed, **options)
-    numbers = [{label: k for k, label in enumerate(p.choices)} for p in objective.parameters]
+
+    def number(trial: Any, name: str, parameter: Parameter) -> float:
+        if name not in trial.params:
+            return parameter.middle
+        value = trial.params[name]
+        return float(parameter.choices.index(value) if parameter.choices else value)
 
     def evaluate(trial: Any) -> None:
-        values = [trial.params[name] for name in space]
-        point = [number[value] if number else value for number, value in zip(numbers, values, strict=True)]
-        optimizer.tell(trial, objective(point))
+        named = zip(space, objective.parameters, strict=True)
+        optimizer.tell(trial, objective([number(trial, name, parameter) for name, parameter in named]))
 
     loop(objective, optimizer, evaluate)
 
@@ -85,12 +89,13 @@ def described(parameter: Parameter) -> Any:
     """The parameter as `labcat.Space` takes it."""
     import labcat
 
+    when: Any = parameter.when and {f"x{parameter.when[0]}": list(parameter.when[1])}
     if parameter.choices:
-        return labcat.Categorical(list(parameter.choices))
+        return labcat.Categorical(list(parameter.choices), when=when)
     scale: Any = "log" if parameter.log else "linear"
     if parameter.integer:
-        return labcat.Integer(round(parameter.low), round(parameter.high), scale=scale)
-    return labcat.Real(parameter.low, parameter.high, scale=scale)
+        return labcat.Integer(round(parameter.low), round(parameter.high), scale=scale, when=when)
+    return labcat.Real(parameter.low, parameter.high, scale=scale, when=when)
 
 
 def rounded(objective: Objective, seed: int) -> None:

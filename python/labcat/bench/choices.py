@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .coco import failures
-from .medians import leaders, median_table
+from .medians import standing
 from .objective import MixedObjective, Objective, Parameter
 from .problems import RepeatedProblem
 from .runner import Run
@@ -28,11 +28,11 @@ from .shared import (
     present,
     words,
 )
-from .summary import Block, Text
+from .summary import Block
 
 BUDGETS = [100, 200]
 RUNS = 20
-PEERS = ["labcat-rounded", "tpe", "catcmawm", "random"]
+PEERS = ["tpe", "catcmawm", "random"]
 
 
 def rosenbrock(x: float, y: float) -> float:
@@ -61,60 +61,66 @@ def func3c(v: Any) -> float:
     return func2c([v[0], v[1], v[3], v[4]]) + last
 
 
+FOLDS = 2
+
+
 @functools.cache
-def dataset(name: str) -> Any:
-    """Inputs, standardised, and outputs of one of the sets that scikit-learn ships."""
+def folds(name: str) -> Any:
+    """Inputs, standardised, and outputs of one of the sets that scikit-learn ships, and its halves, each once to fit and once to judge."""
     try:
         from sklearn import datasets
+        from sklearn.model_selection import KFold
     except ImportError as error:
         raise ValueError("the tuning tasks need scikit-learn: pip install scikit-learn") from error
     x, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-    return (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-12), y
+    x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-12)
+    return x, y, list(KFold(FOLDS, shuffle=True, random_state=0).split(x))
+
+
+def validated(model: Any, name: str, predict: Callable[[Any, Any], Any]) -> float:
+    """The mean squared error of what a model predicts for the fold that it was not fitted to."""
+    x, y, splits = folds(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fit that stopped at its limit
+        errors = [((predict(model.fit(x[fit], y[fit]), x[rest]) - y[rest]) ** 2).mean() for fit, rest in splits]
+    return float(sum(errors)) / FOLDS
 
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
-FORESTS = ("ExtraTreesClassifier", "RandomForestClassifier")
+MODELS = ("tree", "neighbours", "logistic")
 
 
-def support_vectors(v: Any) -> float:
-    """The mean squared error (in thousands) of support-vector regression on the diabetes data, three folds."""
-    from sklearn.model_selection import KFold, cross_val_score
+@functools.lru_cache(maxsize=100_000)
+def support_vectors(kernel: float, c: float, epsilon: float, gamma: float, degree: float) -> float:
+    """Support-vector regression on the diabetes data: the mean squared error, in thousands."""
     from sklearn.svm import SVR
 
-    kernel, shrinking, degree, c, gamma, epsilon = v
-    model = SVR(
-        kernel=KERNELS[int(kernel)],
-        shrinking=bool(shrinking),
-        degree=int(degree),
-        C=c,
-        gamma=gamma,
-        epsilon=epsilon,
-        max_iter=2000,
-    )
-    folds = KFold(3, shuffle=True, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a fit that stopped at its limit
-        scores = cross_val_score(model, *dataset("diabetes"), cv=folds, scoring="neg_mean_squared_error")
-    return -float(scores.mean()) / 1000
+    name = KERNELS[int(kernel)]
+    model = SVR(kernel=name, degree=int(degree), C=c, gamma=gamma, epsilon=epsilon, max_iter=1000)
+    return validated(model, "diabetes", lambda fitted, x: fitted.predict(x)) / 1000
 
 
-def trees(v: Any) -> float:
-    """The Brier score of a forest on the breast-cancer data, three folds."""
-    from sklearn import ensemble
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
+@functools.lru_cache(maxsize=100_000)
+def classifier(model: float, *v: float) -> float:
+    """A decision tree, nearest neighbours or logistic regression on the breast-cancer data: the Brier score."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
 
-    kind, bootstrap, count, depth, leaf, features = v
-    model = getattr(ensemble, FORESTS[int(kind)])(
-        int(count),
-        bootstrap=bool(bootstrap),
-        max_depth=int(depth),
-        min_samples_leaf=int(leaf),
-        max_features=float(features),
-        random_state=0,
-    )
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    scores = cross_val_score(model, *dataset("breast_cancer"), cv=folds, scoring="neg_brier_score")
-    return -float(scores.mean())
+    entropy, depth, leaf, count, by_distance, euclidean, c, balanced = v
+    chosen: Any = (
+        lambda: DecisionTreeClassifier(
+            criterion="entropy" if entropy else "gini",
+            max_depth=int(depth),
+            min_samples_leaf=int(leaf),
+            random_state=0,
+        ),
+        lambda: KNeighborsClassifier(
+            int(count), weights="distance" if by_distance else "uniform", p=1 + int(euclidean)
+        ),
+        lambda: LogisticRegression(C=c, class_weight="balanced" if balanced else None, max_iter=100),
+    )[int(model)]()
+    return validated(chosen, "breast_cancer", lambda fitted, x: fitted.predict_proba(x)[:, 1])
 
 
 @dataclass(frozen=True)
@@ -124,31 +130,33 @@ class Task:
 
 
 UNIT = Parameter(-1, 1)
-SWITCH = Parameter.choice("no", "yes")
+TREE, NEIGHBOURS, LOGISTIC = ((0, (model,)) for model in MODELS)
 THREE, FOUR, FIVE = (Parameter.choice(*"abcde"[:n]) for n in (3, 4, 5))
 TASKS = {
     "func2C": Task(func2c, (THREE, FIVE, UNIT, UNIT)),
     "func3C": Task(func3c, (THREE, FIVE, FOUR, UNIT, UNIT)),
     "svr-diabetes": Task(
-        support_vectors,
+        lambda v: support_vectors(*v),
         (
             Parameter.choice(*KERNELS),
-            SWITCH,
-            Parameter(1, 6, integer=True),
             Parameter(1e-2, 1e4, log=True),
-            Parameter(1e-5, 10, log=True),
             Parameter(1e-2, 100, log=True),
+            Parameter(1e-5, 10, log=True, when=(0, ("rbf", "poly", "sigmoid"))),
+            Parameter(2, 6, integer=True, when=(0, ("poly",))),
         ),
     ),
-    "trees-cancer": Task(
-        trees,
+    "models-cancer": Task(
+        lambda v: classifier(*v),
         (
-            Parameter.choice(*FORESTS),
-            SWITCH,
-            Parameter(2, 32, integer=True, log=True),
-            Parameter(1, 16, integer=True),
-            Parameter(1, 32, integer=True, log=True),
-            Parameter(0.05, 1),
+            Parameter.choice(*MODELS),
+            Parameter.choice("gini", "entropy", when=TREE),
+            Parameter(1, 12, integer=True, when=TREE),
+            Parameter(1, 64, integer=True, log=True, when=TREE),
+            Parameter(1, 64, integer=True, log=True, when=NEIGHBOURS),
+            Parameter.choice("uniform", "distance", when=NEIGHBOURS),
+            Parameter.choice("manhattan", "euclidean", when=NEIGHBOURS),
+            Parameter(1e-4, 1e4, log=True, when=LOGISTIC),
+            Parameter.choice("no", "balanced", when=LOGISTIC),
         ),
     ),
 }
@@ -175,7 +183,7 @@ def run(options: Any) -> None:
     if unknown := [name for name in options.tasks if name not in TASKS]:
         raise ValueError(f"unknown task {unknown[0]!r}. Allowed: {', '.join(TASKS)}")
     if any("-" in name for name in options.tasks):
-        dataset("diabetes")  # whether scikit-learn is there
+        folds("diabetes")  # whether scikit-learn is there
     algorithms = chosen_algorithms(options, "mixed")
     problems = [ChoicesProblem(name, k) for name in options.tasks for k in range(options.runs)]
     budget = max(options.budgets)
@@ -188,5 +196,5 @@ def summarise(records: Sequence[Any], options: Any, names: Sequence[str]) -> lis
     blocks: list[Block] = []
     for evaluations in options.budgets:
         title = f"Best value after {evaluations} evaluations, median of {options.runs} runs"
-        blocks += [median_table(title, records, evaluations), Text(leaders(records, evaluations, names))]
+        blocks += standing(title, records, evaluations, names)
     return blocks + failures(records)

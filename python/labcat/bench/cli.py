@@ -86,7 +86,12 @@ def parser() -> argparse.ArgumentParser:
     common_options(sub, "synthetic")
     algorithm_options(sub)
     sub.add_argument("--functions", type=words, default=list(PAPER), help=f"of {', '.join(PAPER)} (default: all)")
-    sub.add_argument("--runs", type=positive, default=synthetic.RUNS, help="runs per function (default: %(default)s)")
+    sub.add_argument(
+        "--runs",
+        type=positive,
+        default=synthetic.RUNS,
+        help="runs per function (default: %(default)s); --peers NAME:RUNS makes fewer with a slow one",
+    )
     sub.add_argument("--budget", type=positive, default=synthetic.BUDGET, help="evaluations (default: %(default)s)")
     sub.add_argument("--floor", type=float, default=synthetic.FLOOR, help="least regret shown (default: %(default)g)")
     sub.add_argument(
@@ -160,8 +165,12 @@ def run_synthetic(options: Any) -> None:
         raise ValueError(f"unknown function {unknown[0]!r}. Allowed: {', '.join(PAPER)}")
     both = options.shifted == "both" or (options.shifted == "auto" and "default" in options.preset)
     shifted = [False, True] if both else [options.shifted == "only"]
-    algorithms = chosen_algorithms(options)
-    runs = synthetic.plan(algorithms, options.functions, options.runs, options.budget, options.seed, shifted)
+    counts = synthetic.runs_of(options.peers, options.runs)
+    options.peers = list(counts)
+    algorithms = [(a, options.runs if a.is_labcat else counts[a.name]) for a in chosen_algorithms(options)]
+    if not algorithms:
+        raise ValueError("no algorithm: name a preset with --preset or a peer with --peers")
+    runs = synthetic.plan(algorithms, options.functions, options.budget, options.seed, shifted)
     records, results = carry_out(options, runs, "synthetic")
     blocks = synthetic.summarise(records, options.out, draw=options.figures, floor=options.floor)
     present(options, f"Synthetic functions, {options.budget} evaluations", results, blocks)

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from .coco import failures
-from .medians import leaders, median_table
+from .medians import standing
 from .objective import Array, ConstrainedObjective, Objective
 from .problems import RepeatedProblem
 from .runner import Run
 from .shared import Command, algorithm_options, carry_out, chosen_algorithms, common_options, positive, present, words
-from .summary import Block, Text
 
 Measured = tuple[float, list[float]]
 TOLERANCE = 1e-10  # of the median size of a constraint: what a method that ends on it may be off by
@@ -226,13 +225,11 @@ def run(options: Any) -> None:
     runs = [Run(algorithm, problem, options.budget, options.seed) for problem in problems for algorithm in algorithms]
     records, results = carry_out(options, runs, "engineering")
     known = ", ".join(f"{name} {DESIGNS[name].best:g}" for name in options.problems)
-    blocks: list[Block] = [
-        median_table(
-            f"Best feasible value after {options.budget} evaluations, median of {options.runs} runs",
-            records,
-            options.budget,
-            f"A constraint may be violated by 1e-10 of its median size over the box. In brackets: runs with a feasible point, where not all have one. Best known: {known}.",
-        ),
-        Text(leaders(records, options.budget, [a.label for a in algorithms])),
-    ]
+    blocks = standing(
+        f"Best feasible value after {options.budget} evaluations, median of {options.runs} runs",
+        records,
+        options.budget,
+        [a.label for a in algorithms],
+        f"A constraint may be violated by 1e-10 of its median size over the box. In brackets: runs with a feasible point, where not all have one. Best known: {known}.",
+    )
     present(options, "Engineering", results, blocks + failures(records))

@@ -17,7 +17,7 @@ from .suites import GROUPS, TITLES, Groups
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#B8A100")
 LINES = ("-", "--", "-.", ":")
 FIXED = {
-    "best2009": {"color": "#C9B37E", "linewidth": 5, "alpha": 0.6, "linestyle": "-"},
+    "best2009": {"color": "#C9B37E", "linewidth": 5, "alpha": 0.6, "linestyle": "-", "zorder": 1},  # behind the others
     "random": {"color": "#9A9A9A", "linewidth": 1.3, "linestyle": ":"},
 }
 STYLE = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .results import Record
-from .summary import Table
+from .summary import Block, Table, Text
 
 
 def value_at(record: Record, evaluations: int) -> float:
@@ -62,3 +62,10 @@ def leaders(records: Sequence[Record], evaluations: int, names: Sequence[str]) -
     """One line for each algorithm: where it is best."""
     best = {name: wins(records, evaluations, name) for name in names}
     return "\n".join(f"- {name} is best on {len(found)}: {', '.join(found) or 'none'}." for name, found in best.items())
+
+
+def standing(
+    title: str, records: Sequence[Record], evaluations: int, names: Sequence[str], note: str = ""
+) -> list[Block]:
+    """The table, and who is best where."""
+    return [median_table(title, records, evaluations, note), Text(leaders(records, evaluations, names))]

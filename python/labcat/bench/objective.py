@@ -152,17 +152,32 @@ class NoisyObjective(Objective):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A real or whole-numbered parameter between `low` and `high`, or the number of one of `choices`."""
+    """A real or whole-numbered parameter between `low` and `high`, or the number of one of `choices`.
+
+    With `when = (k, labels)` it means something only while parameter `k`, one before it, has one of these labels.
+    """
 
     low: float
     high: float
     integer: bool = False
     log: bool = False
     choices: tuple[str, ...] = ()
+    when: tuple[int, tuple[str, ...]] | None = None
 
     @classmethod
-    def choice(cls, *choices: str) -> Parameter:
-        return cls(0, len(choices) - 1, integer=True, choices=choices)
+    def choice(cls, *choices: str, when: tuple[int, tuple[str, ...]] | None = None) -> Parameter:
+        return cls(0, len(choices) - 1, integer=True, choices=choices, when=when)
+
+    def is_active(self, point: Sequence[float], parameters: Sequence[Parameter]) -> bool:
+        """Whether it means something, given the values of those before it."""
+        if self.when is None:
+            return True
+        k, labels = self.when
+        return parameters[k].choices[round(point[k])] in labels
+
+    @property
+    def middle(self) -> float:
+        return self.from_unit(0.5)
 
     @property
     def levels(self) -> int:
@@ -181,7 +196,10 @@ class Parameter:
 
 
 class MixedObjective(Objective):
-    """Of real and whole-numbered parameters and choices; a point holds the number of each choice."""
+    """Of real and whole-numbered parameters and choices; a point holds the number of each choice.
+
+    What means nothing at a point has its middle value there, whatever an algorithm gives.
+    """
 
     def __init__(self, fun: Function, parameters: Sequence[Parameter], budget: int, f_opt: float | None = None) -> None:
         super().__init__(fun, [p.low for p in parameters], [p.high for p in parameters], budget, f_opt)
@@ -189,6 +207,11 @@ class MixedObjective(Objective):
 
     def from_unit(self, u: Point) -> Array:
         return np.array([p.from_unit(float(v)) for p, v in zip(self.parameters, u, strict=True)])
+
+    def __call__(self, x: Point) -> float:
+        point = [float(v) for v in x]
+        named = zip(self.parameters, point, strict=True)
+        return super().__call__([v if p.is_active(point, self.parameters) else p.middle for p, v in named])
 
 
 class ConstrainedObjective(Objective):

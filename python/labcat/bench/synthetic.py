@@ -27,20 +27,32 @@ Runs = Mapping[str, Sequence[Record]]  # algorithm → its runs on one function
 
 
 def plan(
-    algorithms: Sequence[Algorithm],
+    algorithms: Sequence[tuple[Algorithm, int]],
     functions: Sequence[str],
-    runs: int,
     budget: int,
     seed: int,
     shifted: Sequence[bool],
 ) -> list[Run]:
+    """Each algorithm with its number of runs."""
     return [
         Run(algorithm, SyntheticProblem(function, run, shift), budget, seed)
         for shift in shifted
         for function in functions
-        for run in range(runs)
-        for algorithm in algorithms
+        for run in range(max(runs for _, runs in algorithms))
+        for algorithm, runs in algorithms
+        if run < runs
     ]
+
+
+def runs_of(peers: Sequence[str], runs: int) -> dict[str, int]:
+    """`bads:10` asks for ten runs of BADS; without a number it is as many as of LABCAT."""
+    found = {}
+    for text in peers:
+        name, separator, count = text.partition(":")
+        if separator and not (count.isdecimal() and int(count) > 0):
+            raise ValueError(f"{text!r} is not of the form NAME or NAME:RUNS, with one run or more")
+        found[name] = int(count) if separator else runs
+    return found
 
 
 def by_function(records: Sequence[Record], shifted: bool) -> dict[str, dict[str, list[Record]]]:
@@ -66,6 +78,8 @@ def summarise(records: Sequence[Record], folder: Path, *, draw: bool = True, flo
         for start in range(0, len(names), 3):
             part = {name: chosen[name] for name in names[start : start + 3]}
             blocks.append(regret_table(f"Final regret on {', '.join(part)}{words}", part, printed=not shifted))
+        if not shifted:
+            blocks += order_table(chosen)
         blocks.append(log_table(f"Mean log10 regret (worst){words}", chosen, floor))
         if draw:
             file = "synthetic-shifted" if shifted else "synthetic"
@@ -105,23 +119,28 @@ def regret_table(title: str, chosen: Mapping[str, Runs], *, printed: bool = Fals
     peers = [name for name in names if name != against]
     rows: list[list[str]] = []
     for name in names:
-        rows.append([name, *(c for f in chosen for c in _cells(chosen[f], name, against, len(peers)))])
+        counts = sorted({len(chosen[f][name]) for f in chosen if name in chosen[f]})
+        cells = [c for f in chosen for c in _cells(chosen[f], name, against, len(peers))]
+        rows.append([name, _range(counts), *cells])
         if printed and name in paper.SAME_ALGORITHM:
             rows.append(_printed_row(paper.SAME_ALGORITHM[name], list(chosen)))
     if printed:
         absent = [n for n in paper.PRINTED if n not in {paper.SAME_ALGORITHM.get(name) for name in names}]
         rows += [_printed_row(name, list(chosen)) for name in absent]
-    counts = sorted({len(runs) for algorithms in chosen.values() for runs in algorithms.values()})
     return Table(
         title,
-        ["algorithm", *(text for f in chosen for text in (f"{f}: {value}", "mark", "seconds"))],
+        ["algorithm", "runs", *(text for f in chosen for text in (f"{f}: {value}", "mark", "seconds"))],
         rows,
-        _note(against, len(peers), counts, printed),
+        _note(against, len(peers), printed),
     )
 
 
-def _note(against: str | None, peers: int, counts: Sequence[int], printed: bool) -> str:
-    repeats = f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} runs; mean ± standard deviation."
+def _range(counts: Sequence[int]) -> str:
+    return "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+
+
+def _note(against: str | None, peers: int, printed: bool) -> str:
+    repeats = "Mean ± standard deviation over the runs."
     if against is None or not peers:
         marks = ""
     else:
@@ -146,7 +165,8 @@ def _cells(runs: Runs, name: str, against: str | None, peers: int) -> list[str]:
 def spread(values: Sequence[float], form: str) -> str:
     if not all(map(math.isfinite, values)):
         return "not finite"
-    return f"{format(mean(values), form)} ± {format(pstdev(values), form)}"
+    deviation = f" ± {format(pstdev(values), form)}" if len(values) > 1 else ""
+    return f"{format(mean(values), form)}{deviation}"
 
 
 def _printed_row(name: str, functions: Sequence[str]) -> list[str]:
@@ -154,7 +174,21 @@ def _printed_row(name: str, functions: Sequence[str]) -> list[str]:
     for function in functions:
         p = paper.PRINTED[name][function]
         cells += [f"{p.regret:.2e} ± {p.regret_std:.2e}", p.mark, f"{p.seconds:.3f} ± {p.seconds_std:.3f}"]
-    return [f"*paper: {name}*", *cells]
+    return [f"*paper: {name}*", str(RUNS), *cells]
+
+
+def order_table(chosen: Mapping[str, Runs]) -> list[Block]:
+    """The algorithms that the paper has as well, the least mean regret first: here, and there."""
+    same = paper.SAME_ALGORITHM
+    rows = []
+    for function, runs in chosen.items():
+        here = {same[name]: mean(map(final, found)) for name, found in runs.items() if name in same}
+        there = {name: paper.PRINTED[name][function].regret for name in here}
+        orders = [sorted(regrets, key=lambda name: regrets[name]) for regrets in (here, there)]
+        if len(here) > 1:
+            rows.append([function, *(" < ".join(order) for order in orders), "yes" if orders[0] == orders[1] else "no"])
+    header = ["function", "here", "in the paper", "the same"]
+    return [Table("Order of the mean regrets", header, rows, left=3)] if rows else []
 
 
 def log_table(title: str, chosen: Mapping[str, Runs], floor: float) -> Table:

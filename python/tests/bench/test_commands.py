@@ -33,6 +33,16 @@ def test_synthetic(tmp_path, capsys):
     assert {r["evaluations"] for r in records if "key" in r} == {20}
 
 
+def test_a_slow_peer_may_have_fewer_runs(tmp_path, capsys):
+    arguments = ["synthetic", "--preset", "paper", "--functions", "levy", "--budget", 12, "--no-figures"]
+    assert run(*arguments, "--peers", "random:1", "--runs", 3, out=tmp_path) == 0
+    text = capsys.readouterr().out
+    rows = [line.split("|") for line in text.partition("Order of")[0].splitlines() if line.startswith("|")]
+    cells = {row[1].strip(): row[2].strip() for row in rows}
+    assert (cells["LABCAT (paper)"], cells["random"], cells["*paper: random*"]) == ("3", "1", "50")
+    assert "Order of the mean regrets" in text and "LABCAT < random" in text  # the paper's own order, at least
+
+
 def test_synthetic_is_shifted_too_for_the_default_preset(tmp_path, capsys):
     assert run("synthetic", "--functions", "sphere", "--runs", 1, "--budget", 15, "--no-figures", out=tmp_path) == 0
     assert "optimum shifted" in capsys.readouterr().out
@@ -146,6 +156,8 @@ def test_report_without_results(tmp_path, capsys):
         (["coco", "--archive", "nothing", "--functions", "1", "--instances", "1"], "no archived algorithm"),
         (["coco", "--dims", "4"], "dimension 4"),
         (["synthetic", "--functions", "ackley"], "unknown function 'ackley'"),
+        (["synthetic", "--peers", "random:0"], "'random:0' is not of the form NAME or NAME:RUNS"),
+        (["synthetic", "--preset", "none"], "no algorithm"),
         (["coco", "--executor", "spark://x", "--functions", "1"], "dask://HOST:PORT"),
     ],
 )

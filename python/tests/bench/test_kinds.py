@@ -213,10 +213,18 @@ def test_the_functions_with_choices():
     assert choices.func2c([1, 1, 0.0898 / 2, -0.7126 / 2]) == pytest.approx(-2 * 0.10316, abs=1e-4)
     assert choices.func3c([1, 1, 0, 0.0898 / 2, -0.7126 / 2]) == pytest.approx(-7 * 0.10316, abs=1e-4)
     assert choices.func3c([2, 4, 3, 1.5, 0.25]) == pytest.approx(0.0)  # Beale's function, at (3, 0.5)
-    for name in ("svr-diabetes", "trees-cancer"):
+    for name in ("svr-diabetes", "models-cancer"):
         task = choices.TASKS[name]
-        middle = [p.from_unit(0.4) for p in task.parameters]
-        assert 0 < task.fun(middle) == task.fun(middle) < 10
+        for label in range(task.parameters[0].levels):
+            objective = MixedObjective(task.fun, task.parameters, 2)
+            middle, low = ([label, *(p.from_unit(u) for p in task.parameters[1:])] for u in (0.4, 0.1))
+            assert 0 < objective(middle) < 10
+            # What means nothing changes nothing.
+            mixed = [
+                a if p.is_active(middle, task.parameters) else b
+                for p, a, b in zip(task.parameters, middle, low, strict=True)
+            ]
+            assert objective(mixed) == objective.best
 
 
 def test_choices_command(tmp_path, capsys):

@@ -17,6 +17,9 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("gaps", gaps()),
         ("tight", tight()),
         ("noisy", noisy()),
+        ("constrained", constrained()),
+        ("astray", astray()),
+        ("choices", choices()),
     ]
 }
 
@@ -59,6 +62,77 @@ pub(crate) fn noisy() -> ReportData {
     }
     let recommended = Recommended { x: vec![1.02, 1.97], mean: 0.21, std: 0.4, noise: Some(2.1) };
     ReportData { name: "with noise".into(), budget: Some(120), recommended: Some(recommended), ..data }
+}
+
+/// A bowl whose lowest points violate a measured constraint; a few of those have no value.
+pub(crate) fn constrained() -> ReportData {
+    let parameters = vec![linear("x", -2.0, 2.0), linear("y", -2.0, 2.0)];
+    let value = |x: &[f64]| (x[0] - 1.0).powi(2) + (x[1] - 1.0).powi(2) + 0.01;
+    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.08, value: &value };
+    let mut data = search.run(9);
+    for evaluation in data.evaluations.iter_mut().filter(|evaluation| evaluation.value.is_some()) {
+        let mass = evaluation.x[0].powi(2) + 2.0 * evaluation.x[1].powi(2);
+        evaluation.constraints = vec![mass - 1.5, 0.01 - mass];
+        if evaluation.id % 20 == 0 && mass > 1.5 {
+            (evaluation.value, evaluation.status) = (None, "failed".into());
+            evaluation.message = Some(format!("no value; violated: `mass <= 1.5` by {}", mass - 1.5));
+        }
+    }
+    let feasible = data.evaluations.iter().enumerate().filter(|(_, evaluation)| evaluation.is_feasible());
+    let best = feasible.min_by(|a, b| a.1.value.unwrap_or(f64::MAX).total_cmp(&b.1.value.unwrap_or(f64::MAX)));
+    ReportData {
+        name: "with constraints".into(),
+        budget: Some(120),
+        best: best.map(|(index, _)| index),
+        known_constraints: vec!["x + y <= 3".into()],
+        measured_constraints: vec!["mass <= 1.5".into(), "mass >= 0.01".into()],
+        ..data
+    }
+}
+
+/// A choice, a whole number, a switch, and a real that only two of the choices have.
+pub(crate) fn choices() -> ReportData {
+    let labelled = |name: &str, kind: &str, labels: &[&str]| Parameter {
+        kind: kind.into(),
+        labels: labels.iter().map(|label| (*label).into()).collect(),
+        ..linear(name, 0.0, labels.len() as f64 - 1.0)
+    };
+    let parameters = vec![
+        labelled("solver", "categorical", &["lu", "qr", "conjugate gradients"]),
+        log("tolerance", 1e-6, 1.0),
+        Parameter { kind: "integer".into(), ..linear("levels", 1.0, 6.0) },
+        labelled("reorder", "boolean", &["false", "true"]),
+    ];
+    let value = |x: &[f64]| {
+        let solver = [1.0, 0.0, 0.4][x[0].round() as usize];
+        0.1 + solver + 0.05 * (x[1].log10() + 3.0).powi(2) + 0.2 * (x[2].round() - 4.0).abs() + 0.3 * x[3].round()
+    };
+    let search = Search { parameters, direction: "minimize", count: 120, failing: 0.05, value: &value };
+    let mut data = search.run(31);
+    for evaluation in &mut data.evaluations {
+        for axis in [0, 2, 3] {
+            evaluation.x[axis] = evaluation.x[axis].round();
+        }
+        if evaluation.x[0] == 0.0 {
+            evaluation.x[1] = f64::NAN; // a direct solver has no tolerance
+        }
+    }
+    for region in &mut data.trust_regions {
+        region.half_widths = vec![region.half_widths[1], region.half_widths[2]]; // the region does not bound choices
+    }
+    ReportData { name: "linear solver".into(), budget: Some(120), ..data }
+}
+
+/// Nothing meets the constraints yet.
+pub(crate) fn astray() -> ReportData {
+    let mut data = constrained();
+    for evaluation in data.evaluations.iter_mut().filter(|evaluation| !evaluation.constraints.is_empty()) {
+        evaluation.constraints[0] += 3.0;
+    }
+    let violated = |evaluation: &Evaluation| evaluation.constraints.iter().map(|excess| excess.max(0.0)).sum::<f64>();
+    let measured = data.evaluations.iter().enumerate().filter(|(_, evaluation)| !evaluation.constraints.is_empty());
+    let least = measured.min_by(|a, b| violated(a.1).total_cmp(&violated(b.1))).map(|(index, _)| index);
+    ReportData { name: "astray".into(), best: least, ..data }
 }
 
 pub(crate) fn empty() -> ReportData {
@@ -244,6 +318,8 @@ impl Search<'_> {
             generated: "2025-03-04 17:40".into(),
             relevance: if trust_regions.is_empty() { Vec::new() } else { relevance },
             parameters: self.parameters,
+            known_constraints: Vec::new(),
+            measured_constraints: Vec::new(),
             evaluations,
             best,
             recommended: None,
@@ -262,6 +338,7 @@ impl Search<'_> {
                 x,
                 value: Some(value),
                 std: None,
+                constraints: Vec::new(),
                 status: "ok".into(),
                 message: None,
                 seconds,
@@ -283,6 +360,7 @@ impl Search<'_> {
             x,
             value: None,
             std: None,
+            constraints: Vec::new(),
             status: status.into(),
             message,
             seconds,

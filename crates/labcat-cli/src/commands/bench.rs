@@ -5,6 +5,7 @@ use std::io::{Write, stdout};
 use labcat::{AskError, StopReason, TrialId};
 use serde_json::json;
 
+use crate::best::Best;
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, number, word};
@@ -67,14 +68,15 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 
 /// Records a value.
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
-    let value = measured(&args.value)?;
-    let record = Record { attempts: 1, ..Record::told(value, "hand") };
-    let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
+    let (value, results) = (measured(&args.value)?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
+    let record = Record { attempts: 1, ..told(&session, args.id, value, &results, "tell")? };
+    let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
+    let shown = shown_of(&session, &record);
     session.tell(TrialId(args.id), record)?;
     session.commit()?;
     let mut out = stdout().lock();
-    writeln!(out, "evaluation {}: {}", args.id, shown(value))?;
+    writeln!(out, "evaluation {}: {shown}", args.id)?;
     progress(&session, &mut out)
 }
 
@@ -89,13 +91,62 @@ pub(crate) fn cancel(args: &cli::Cancel) -> Result<(), Failure> {
 
 /// Replaces a value.
 pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
-    let value = measured(&args.value)?;
+    let (value, mut results) = (measured(&args.value)?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "correct")?;
-    let was = session.correct(TrialId(args.id), value)?;
+    if value.is_some() || !results.is_empty() {
+        // What is not given anew stays as it was.
+        let known = session.results_of(TrialId(args.id))?.into_iter();
+        let kept: Vec<_> = known.filter(|(name, _)| results.iter().all(|(given, _)| given != name)).collect();
+        results.extend(kept);
+    }
+    let record = told(&session, args.id, value, &results, "correct")?;
+    let shown_now = shown_of(&session, &record);
+    let was = session.correct(TrialId(args.id), record)?;
     session.commit()?;
     let mut out = stdout().lock();
-    writeln!(out, "evaluation {}: {} is corrected to {}", args.id, shown(was), shown(value))?;
+    writeln!(out, "evaluation {}: {} is corrected to {shown_now}", args.id, shown(was))?;
     progress(&session, &mut out)
+}
+
+/// What a person says of an evaluation; `command` is what the person has written.
+fn told(
+    session: &Session,
+    id: u64,
+    value: Option<f64>,
+    results: &[(String, f64)],
+    command: &str,
+) -> Result<Record, Failure> {
+    // An id that nobody knows is refused with better words when it is told.
+    let x = session.point_of(TrialId(id)).unwrap_or_else(|| session.optimizer.domain().middle());
+    session.by_hand(&x, value, results, "hand").map_err(|why| {
+        let needed = session.constraints.results();
+        let needed: Vec<String> = needed.iter().map(|name| format!(" {name}=NUMBER")).collect();
+        Failure::usage(format!("evaluation {id} {why}: write `labcat {command} STUDY {id} VALUE{}`", needed.concat()))
+    })
+}
+
+/// Results as `NAME=NUMBER`.
+fn results(texts: &[String]) -> Result<Vec<(String, f64)>, Failure> {
+    let result = |text: &String| {
+        let (name, number) = text.split_once('=')?;
+        let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
+        Some((name.trim().to_owned(), number))
+    };
+    let read = |text: &String| {
+        result(text)
+            .ok_or_else(|| Failure::usage(format!("{text:?} is not a result: write NAME=NUMBER, such as mass=4.5")))
+    };
+    texts.iter().map(read).collect()
+}
+
+/// What was told, and what it violates.
+fn shown_of(session: &Session, record: &Record) -> String {
+    match session.constraints.violation(&record.constraints) {
+        Some(violated) => {
+            format!("{}, violates {violated}", record.value().map_or_else(|| "no value".to_owned(), number))
+        }
+        None => shown(record.value()),
+    }
 }
 
 /// The record with the standard deviation of its value.
@@ -127,8 +178,8 @@ fn progress(session: &Session, out: &mut impl Write) -> Result<(), Failure> {
     let optimizer = &session.optimizer;
     let told = count(optimizer.n_evaluations(), "evaluation");
     let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
-    let best = optimizer.best().and_then(|best| best.outcome.value());
-    let best = best.map_or_else(String::new, |value| format!(", best {}", number(value)));
+    let best = Best::of(optimizer, &session.constraints);
+    let best = best.map_or_else(String::new, |best| format!(", {} {}", best.title(), best.in_words(number)));
     let stop = optimizer.stop_reason().map_or_else(String::new, |reason| format!(", stopped: {reason}"));
     writeln!(out, "{told}{budget}{best}{stop}")?;
     Ok(())

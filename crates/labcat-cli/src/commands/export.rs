@@ -7,12 +7,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::best::{measured_json, with};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{number, timestamp};
 use crate::journal::{Execution, Journal, Trial};
 use crate::paths::Paths;
-use crate::study::Identity;
+use crate::study::{Constraints, Identity};
 
 /// Writes the evaluations in the order told.
 pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
@@ -20,7 +21,8 @@ pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     let text = match args.json {
         true => as_json(&journal, &identity)?,
-        false => as_csv(&identity, &journal.told()?, args.all).map_err(|error| Failure::run(error.to_string()))?,
+        false => as_csv(&identity, &identity.constraints()?, &journal.told()?, args.all)
+            .map_err(|error| Failure::run(error.to_string()))?,
     };
     match &args.output {
         Some(file) => {
@@ -47,11 +49,17 @@ pub(super) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     write(&part).and_then(|()| fs::rename(&part, &path)).inspect_err(|_| drop(fs::remove_file(&part)))
 }
 
-fn as_csv(identity: &Identity, told: &[Trial], all: bool) -> Result<String, csv::Error> {
+fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: bool) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut headings = vec!["id"];
     headings.extend(identity.names());
     headings.extend(["value", "status", "seconds"]);
+    let results = constraints.results();
+    if constraints.is_measured() {
+        headings.push("feasible");
+        headings.extend(results.iter().map(String::as_str));
+        headings.extend(constraints.measured());
+    }
     if all {
         headings.extend([
             "source",
@@ -73,6 +81,14 @@ fn as_csv(identity: &Identity, told: &[Trial], all: bool) -> Result<String, csv:
         row.extend(domain.iter().flat_map(|domain| values::texts(domain, &trial.x)));
         let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
         row.extend([optional(trial.value), trial.status.clone(), optional(trial.seconds)]);
+        if constraints.is_measured() {
+            let feasible = Constraints::is_met(trial.value, &trial.constraints);
+            row.push(feasible.map(|met| met.to_string()).unwrap_or_default());
+            row.extend(
+                results.iter().map(|name| optional(trial.result.as_ref().and_then(|all| all.get(name)?.as_f64()))),
+            );
+            row.extend((0..constraints.measured().len()).map(|k| optional(trial.constraints.get(k).copied())));
+        }
         if all {
             let run = trial.execution.as_ref();
             let text = |part: &dyn Fn(&Execution) -> Option<String>| run.and_then(part).unwrap_or_default();
@@ -96,25 +112,28 @@ fn as_csv(identity: &Identity, told: &[Trial], all: bool) -> Result<String, csv:
 }
 
 /// Everything that is known of an evaluation.
-pub(super) fn trial_json(trial: &Trial, identity: &Identity) -> Value {
+pub(super) fn trial_json(trial: &Trial, identity: &Identity, constraints: &Constraints) -> Value {
     let run = trial.execution.as_ref();
-    json!({
+    let object = json!({
         "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value, "status": trial.status,
         "result": trial.result, "seconds": trial.seconds, "source": trial.source, "message": trial.message,
         "attempts": trial.attempts, "stdout": trial.stdout, "stderr": trial.stderr,
         "command": run.map(|run| &run.command), "directory": run.map(|run| &run.directory),
         "host": run.map(|run| &run.host), "exit": run.and_then(|run| run.exit), "signal": run.and_then(|run| run.signal),
         "started": run.map(|run| timestamp(run.started)), "ended": run.map(|run| timestamp(run.ended)),
-    })
+    });
+    with(object, measured_json(constraints, trial.value, &trial.constraints))
 }
 
 fn as_json(journal: &Journal, identity: &Identity) -> Result<String, Failure> {
-    let evaluations: Vec<Value> = journal.told()?.iter().map(|trial| trial_json(trial, identity)).collect();
+    let constraints = identity.constraints()?;
+    let evaluations: Vec<Value> =
+        journal.told()?.iter().map(|trial| trial_json(trial, identity, &constraints)).collect();
     let pending: Vec<Value> =
         journal.pending()?.iter().map(|trial| json!({"id": trial.id, "x": identity.by_name(&trial.x)})).collect();
     let document = json!({
         "study": journal.name()?, "direction": identity.direction, "seed": identity.seed, "preset": identity.preset,
-        "parameters": identity.parameters, "evaluations": evaluations, "pending": pending,
+        "parameters": identity.parameters, "constraints": identity.constraints, "evaluations": evaluations, "pending": pending,
     });
     Ok(document.to_string() + "\n")
 }

@@ -1,7 +1,7 @@
 //! `import`: what was measured before.
 
 use crate::study::values;
-use labcat::Domain;
+use labcat::{Domain, Evaluation};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
@@ -11,7 +11,6 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, shortened};
-use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
 
@@ -21,37 +20,47 @@ struct Row {
     x: Vec<f64>,
     /// `None`: it failed.
     value: Option<f64>,
+    /// What the study's constraints need.
+    results: Vec<(String, f64)>,
 }
 
 /// Takes in all rows of a CSV file, or none.
 pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
     let mut session = Session::open(&Paths::of(&args.study.path), "import")?;
     let domain = session.optimizer.domain().clone();
-    let rows = read(&args.data, &domain)?;
+    let rows = read(&args.data, &domain, &session.constraints.results())?;
     let (mut known, mut taken, mut outside) = (0, 0, 0);
     for row in rows {
-        let outside_of = session.identity.outside(&row.x);
+        let outside_of = session.outside(&row.x);
         if args.skip_outside && outside_of.is_some() {
             outside += 1;
             continue;
         }
-        let told = session.optimizer.evaluations();
-        if told.iter().any(|evaluation| evaluation.x == row.x && evaluation.outcome.value() == row.value) {
+        let refused = |why: &str| Failure::usage(bad(&args.data, row.line, why));
+        let record = match outside_of {
+            None => session
+                .by_hand(&row.x, row.value, &row.results, "import")
+                .map_err(|why| refused(&format!("it {why}")))?,
+            Some(place) => return Err(refused(&format!("{place}; --skip-outside leaves such rows out"))),
+        };
+        let same = |told: &Evaluation| {
+            let outcome = &told.outcome;
+            told.x == row.x && outcome.value() == record.value() && outcome.constraints() == record.constraints
+        };
+        if session.optimizer.evaluations().iter().any(same) {
             known += 1;
             continue;
         }
-        if let Some(place) = outside_of {
-            let advice = "--skip-outside leaves such rows out";
-            return Err(Failure::usage(bad(&args.data, row.line, &format!("{place}; {advice}"))));
-        }
-        session
-            .tell_point(&row.x, Record::told(row.value, "import"))
-            .map_err(|failure| Failure::usage(bad(&args.data, row.line, &failure.message)))?;
+        session.tell_point(&row.x, record).map_err(|failure| refused(&failure.message))?;
         taken += 1;
     }
     session.commit()?;
     let mut text = format!("{} taken in", count(taken, "evaluation"));
-    for (n, why) in [(known, "the study has them"), (outside, "they are outside the study's ranges")] {
+    let ranges = match session.constraints.of_parameters().count() {
+        0 => "they are outside the study's ranges",
+        _ => "they are outside the study's ranges or constraints",
+    };
+    for (n, why) in [(known, "the study has them"), (outside, ranges)] {
         if n > 0 {
             text += &format!(", {} left out: {why}", count(n, "row"));
         }
@@ -60,7 +69,7 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(path: &Path, domain: &Domain) -> Result<Vec<Row>, Failure> {
+fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Failure> {
     let names: Vec<&str> = domain.parameters().iter().map(|p| p.name.as_str()).collect();
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let mut file = BufReader::new(File::open(path).map_err(|error| cannot(&error))?);
@@ -73,15 +82,14 @@ fn read(path: &Path, domain: &Domain) -> Result<Vec<Row>, Failure> {
     }
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(file);
     let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
-    let columns = Columns::find(&headings, &names)
+    let columns = Columns::find(&headings, &names, results)
         .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| cannot(&shortened(&error.to_string())))?;
         let line = record.position().map_or(0, csv::Position::line);
-        let (x, value) =
-            columns.row(&record, domain).map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?;
-        rows.push(Row { line, x, value });
+        let row = columns.row(&record, line, domain);
+        rows.push(row.map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?);
     }
     Ok(rows)
 }
@@ -91,24 +99,27 @@ struct Columns {
     parameters: Vec<usize>,
     value: usize,
     status: Option<usize>,
+    results: Vec<(String, usize)>,
 }
 
 impl Columns {
-    fn find(headings: &StringRecord, names: &[&str]) -> Result<Columns, String> {
+    fn find(headings: &StringRecord, names: &[&str], results: &[String]) -> Result<Columns, String> {
+        let and = if results.is_empty() { "" } else { ", and the results that constraints need" };
         let column = |name: &str| {
             let found = headings.iter().position(|heading| heading == name);
             found.ok_or_else(|| {
-                format!("there is no column `{name}`: the first line must name each parameter and value")
+                format!("there is no column `{name}`: the first line must name each parameter and value{and}")
             })
         };
         Ok(Columns {
             parameters: names.iter().map(|name| column(name)).collect::<Result<_, _>>()?,
             value: column("value")?,
             status: column("status").ok(),
+            results: results.iter().map(|name| Ok((name.clone(), column(name)?))).collect::<Result<_, String>>()?,
         })
     }
 
-    fn row(&self, record: &StringRecord, domain: &Domain) -> Result<(Vec<f64>, Option<f64>), String> {
+    fn row(&self, record: &StringRecord, line: u64, domain: &Domain) -> Result<Row, String> {
         let number = |column: usize, name: &str| {
             let text = record.get(column).unwrap_or_default();
             text.parse::<f64>().map_err(|_| format!("{name} is {:?}, which is not a number", shortened(text)))
@@ -126,14 +137,19 @@ impl Columns {
         }
         let x = if domain.check(&x).is_ok() { domain.canonical(&x) } else { x };
         let status = self.status.and_then(|column| record.get(column)).unwrap_or("ok");
-        match status {
-            "ok" | "" => {
-                let value = number(self.value, "value")?;
-                Ok((x, value.is_finite().then_some(value)))
+        let value = match status {
+            "ok" | "" => Some(number(self.value, "value")?).filter(|value| value.is_finite()),
+            "failed" | "timeout" => None,
+            other => return Err(format!("status is {:?}: write ok, failed or timeout", shortened(other))),
+        };
+        let mut results = Vec::new();
+        for (name, column) in &self.results {
+            match record.get(*column).unwrap_or_default() {
+                "" if value.is_none() => {}
+                _ => results.push((name.clone(), number(*column, name)?)),
             }
-            "failed" | "timeout" => Ok((x, None)),
-            other => Err(format!("status is {:?}: write ok, failed or timeout", shortened(other))),
         }
+        Ok(Row { line, x, value, results })
     }
 }
 

@@ -118,6 +118,12 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
         quoted(&stem),
         if args.maximize { "minimize" } else { "maximize" },
     );
+    let constraints: Vec<String> = args.constraints.iter().map(|constraint| quoted(constraint)).collect();
+    text += &match constraints.as_slice() {
+        [] => "# constraint = \"x + 2*y <= 1\"   # kept by every suggestion; of other results, such as mass <= 5, measured\n".to_owned(),
+        [one] => format!("constraint = {one}\n"),
+        several => format!("constraint = [{}]\n", several.join(", ")),
+    };
     for (index, Range { name, values }) in ranges.iter().enumerate() {
         let edit = if index < named { "" } else { "  # a guess: write the real range" };
         text += &format!("\n[[parameter]]\nname = {}\n", quoted(name));
@@ -181,7 +187,7 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
     let evaluator = match &study.objective {
         None => None,
         Some(objective) => {
-            let evaluator = Evaluator::new(objective.clone(), study.domain.clone(), file)?;
+            let evaluator = Evaluator::new(objective.clone(), &study, file)?;
             for warning in evaluator.warnings() {
                 complain(&format!("warning: {}", failure::at(file, &warning)));
             }
@@ -268,6 +274,15 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
     writeln!(out, "{}: {}, {budget}{default}, {workers}, seed {seed}", study.name, config.direction)?;
     for parameter in study.domain.parameters() {
         writeln!(out, "  {} {}", parameter.name, values::range(parameter))?;
+    }
+    for formula in study.constraints.of_parameters() {
+        writeln!(out, "  {formula}: no suggestion violates it")?;
+    }
+    let needed = study.constraints.results();
+    for formula in study.constraints.of_results() {
+        let names: Vec<&str> = formula.names().filter(|name| needed.iter().any(|needed| needed == name)).collect();
+        let results = if names.is_empty() { "the value".to_owned() } else { names.join(", ") };
+        writeln!(out, "  {formula}: measured, every evaluation must give {results}")?;
     }
     if let Some(all) = study.domain.configurations() {
         writeln!(out, "{all} configurations in all: the run ends when each has been evaluated")?;

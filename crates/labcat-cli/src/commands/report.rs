@@ -13,6 +13,7 @@ use crate::journal::{Journal, Trial};
 use crate::paths::Paths;
 use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, Setting, TrustRegion, render};
 use crate::step::Step;
+use crate::study::Constraints;
 use crate::value::Reading;
 
 /// Writes the page.
@@ -36,7 +37,10 @@ pub(crate) fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
     }
     let domain = optimizer.domain();
     let evaluations = journal.told()?.into_iter().map(|trial| evaluation(trial, domain)).collect();
-    Ok(data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps))
+    let constraints =
+        journal.identity()?.map_or_else(|| Ok(Constraints::default()), |identity| identity.constraints())?;
+    let data = data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps);
+    Ok(data.with_constraints(&constraints))
 }
 
 /// The page's data of an optimizer and what was kept beside it.
@@ -61,6 +65,8 @@ pub(crate) fn data(
         created: date(created),
         generated: date(now()),
         parameters: optimizer.domain().parameters().iter().map(parameter).collect(),
+        known_constraints: Vec::new(),
+        measured_constraints: Vec::new(),
         best: evaluations.iter().position(|evaluation| Some(evaluation.id) == best),
         evaluations,
         recommended: optimizer.recommended().filter(|_| optimizer.has_noise()).map(|found| Recommended {
@@ -84,6 +90,17 @@ pub(crate) fn data(
             })
             .collect(),
         relevance: optimizer.relevance().unwrap_or_default(),
+    }
+}
+
+impl ReportData {
+    /// The same with the constraints of the study.
+    pub(crate) fn with_constraints(self, constraints: &Constraints) -> ReportData {
+        ReportData {
+            known_constraints: constraints.of_parameters().map(ToString::to_string).collect(),
+            measured_constraints: constraints.measured().into_iter().map(str::to_owned).collect(),
+            ..self
+        }
     }
 }
 
@@ -112,6 +129,7 @@ fn evaluation(mut trial: Trial, domain: &Domain) -> Evaluation {
         x: trial.x,
         value: trial.value,
         std: trial.result.as_ref().and_then(Reading::stored_std),
+        constraints: trial.constraints,
         status: trial.status,
         seconds: trial.seconds,
         message: trial.message.filter(|_| trial.value.is_none()),

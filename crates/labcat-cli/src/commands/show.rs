@@ -4,17 +4,18 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{Optimizer, Recommendation};
+use labcat::{Evaluation, Optimizer, Recommendation};
 use serde_json::json;
 
 use super::export::trial_json;
 
+use crate::best::{Best, with};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
-use crate::journal::{Correction, InHand, Journal, Trial, holder};
+use crate::journal::{Correction, InHand, Journal, Trial, claimed, holder};
 use crate::paths::Paths;
-use crate::study::{Identity, duration};
+use crate::study::{Constraints, Identity, duration};
 
 /// How many of the newest failures are shown.
 const FAILURES_SHOWN: usize = 5;
@@ -23,23 +24,28 @@ const FAILURES_SHOWN: usize = 5;
 pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, identity) = Journal::of_begun_study(&paths)?;
-    let optimizer = journal.optimizer()?;
-    let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) else {
+    let (optimizer, constraints) = (journal.optimizer()?, identity.constraints()?);
+    let Some(found) = Best::of(&optimizer, &constraints) else {
         return Err(Failure::run(format!(
             "no evaluation of {} has succeeded yet, so there is no best one",
             args.study.path.display()
         )));
     };
     let mut out = stdout().lock();
-    let recommended = Recommended::of(&optimizer);
+    let recommended = Recommended::of(&optimizer).filter(|_| found.violated.is_none());
+    let (best, value) = (found.evaluation, found.value());
     if args.json {
         let line = json!({
             "recommended": recommended.as_ref().map(|found| found.as_json(&identity)),
             "id": best.id.0, "value": value, "x": identity.by_name(&best.x),
             "evaluations": optimizer.n_evaluations(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
         });
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", with(line, found.constraints_json(&constraints)))?;
         return Ok(());
+    }
+    let shown = value.map_or_else(|| "missing".to_owned(), number);
+    if found.violated.is_some() {
+        writeln!(out, "no evaluation meets the constraints yet; this one violates them least")?;
     }
     let x = match &recommended {
         Some(found) => {
@@ -47,7 +53,7 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
             &found.0.x
         }
         None => {
-            writeln!(out, "value {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
+            writeln!(out, "value {shown} (evaluation {} of {})", best.id, optimizer.n_evaluations())?;
             &best.x
         }
     };
@@ -55,7 +61,10 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         writeln!(out, "{name} = {value}")?;
     }
     if recommended.is_some() {
-        writeln!(out, "best draw {} (evaluation {} of {})", number(value), best.id, optimizer.n_evaluations())?;
+        writeln!(out, "best draw {shown} (evaluation {} of {})", best.id, optimizer.n_evaluations())?;
+    }
+    for line in constraints.lines(best.outcome.constraints()) {
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }
@@ -105,41 +114,58 @@ struct Status<'a> {
     name: String,
     created: u64,
     identity: &'a Identity,
+    constraints: Constraints,
     optimizer: Optimizer,
     told: Vec<Trial>,
     pending: Vec<Trial>,
     in_hand: Vec<InHand>,
     /// Who is changing the study at this moment.
     holder: Option<String>,
+    /// What living `labcat worker`s have in hand.
+    claimed: Vec<u64>,
     word: String,
 }
 
 impl Status<'_> {
     fn of<'a>(journal: &Journal, identity: &'a Identity, paths: &Paths) -> Result<Status<'a>, Failure> {
+        let claimed = claimed(&paths.journal);
+        let workers = (!claimed.is_empty()).then(|| format!("labcat worker: {}", count(claimed.len(), "worker")));
         Ok(Status {
             name: journal.name()?,
             created: journal.created()?,
             identity,
+            constraints: identity.constraints()?,
             optimizer: journal.optimizer()?,
             told: journal.told()?,
             pending: journal.pending()?,
             in_hand: journal.in_hand()?,
-            holder: holder(&paths.lock),
+            holder: workers.or_else(|| holder(&paths.lock)),
+            claimed,
             word: paths.word(),
         })
     }
 
     fn failed(&self) -> Vec<&Trial> {
-        self.told.iter().filter(|trial| trial.value.is_none()).collect()
+        self.told.iter().filter(|trial| trial.is_failed()).collect()
+    }
+
+    /// How many evaluations meet the constraints.
+    fn feasible(&self) -> usize {
+        self.told.iter().filter(|trial| Constraints::is_met(trial.value, &trial.constraints) == Some(true)).count()
     }
 
     /// What became of an outstanding evaluation, and how long ago it was started.
     fn state(&self, id: u64) -> (&'static str, Option<f64>) {
         match self.in_hand.iter().find(|running| running.id == id) {
             None => ("asked", None),
-            Some(running) if self.holder.is_some() => ("running", Some((moment() - running.started).max(0.0))),
+            Some(running) if self.is_running(id) => ("running", Some((moment() - running.started).max(0.0))),
             Some(_) => ("interrupted", None),
         }
+    }
+
+    /// Whether whoever began an evaluation still lives.
+    fn is_running(&self, id: u64) -> bool {
+        if self.claimed.is_empty() { self.holder.is_some() } else { self.claimed.contains(&id) }
     }
 
     fn host(&self, id: u64) -> Option<&str> {
@@ -175,17 +201,22 @@ impl Status<'_> {
                 "message": reason(trial), "seconds": trial.seconds,
             })
         };
-        let line = json!({
+        let best = Best::of(optimizer, &self.constraints);
+        let mut line = json!({
             "study": self.name, "direction": self.identity.direction, "created": self.created,
             "evaluations": self.told.len(), "budget": optimizer.config().budget, "failures": self.failed().len(),
             "restarts": optimizer.restarts(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
-            "value": optimizer.best().and_then(|best| best.outcome.value()),
-            "x": optimizer.best().map(|best| self.identity.by_name(&best.x)),
+            "value": best.as_ref().and_then(Best::value),
+            "x": best.as_ref().map(|best| self.identity.by_name(&best.evaluation.x)),
             "recommended": Recommended::of(optimizer).map(|found| found.as_json(self.identity)),
             "in_use_by": self.holder,
             "pending": self.pending.iter().map(pending).collect::<Vec<_>>(),
             "failed": self.failed().iter().map(failed).collect::<Vec<_>>(),
         });
+        if self.constraints.is_measured() {
+            line["meet_constraints"] = self.feasible().into();
+            line = with(line, best.map_or_else(Default::default, |best| best.constraints_json(&self.constraints)));
+        }
         writeln!(stdout(), "{line}")?;
         Ok(())
     }
@@ -197,6 +228,10 @@ impl Status<'_> {
         let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
         let (told, failed) = (self.told.len(), self.failed().len());
         writeln!(out, "evaluations  {told}{budget}, {failed} failed, {} outstanding", self.pending.len())?;
+        if self.constraints.is_measured() {
+            let all = self.constraints.of_results().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
+            writeln!(out, "constraints  {} met {all}", count(self.feasible(), "evaluation"))?;
+        }
         match &self.holder {
             Some(holder) => writeln!(out, "in use by    {}", printable(holder))?,
             None if !self.in_hand.is_empty() => {
@@ -213,10 +248,10 @@ impl Status<'_> {
         if let Some(found) = &recommended {
             writeln!(out, "recommended  {} at {}", found.in_words(), self.identity.in_brief(&found.0.x, 6))?;
         }
-        if let Some((best, value)) = optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
-            let best_or_luckiest = if recommended.is_some() { "best draw    " } else { "best         " };
-            write!(out, "{best_or_luckiest}")?;
-            writeln!(out, "{} at {} (evaluation {})", number(value), self.identity.in_brief(&best.x, 6), best.id)?;
+        if let Some(best) = Best::of(optimizer, &self.constraints) {
+            let title = if recommended.is_some() { "best draw" } else { best.title() };
+            let (value, Evaluation { id, x, .. }) = (best.in_words(number), best.evaluation);
+            writeln!(out, "{title:<12} {value} at {} (evaluation {id})", self.identity.in_brief(x, 6))?;
         }
         if let Some(newest) = optimizer.restarts().last() {
             let restarts = count(optimizer.restarts().len(), "restart");
@@ -290,7 +325,7 @@ fn reason(trial: &Trial) -> &str {
 }
 
 fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
-    let mut line = trial_json(trial, identity);
+    let mut line = trial_json(trial, identity, &identity.constraints()?);
     let replaced = |correction: &Correction| {
         let Correction { was, became, at, cause } = correction;
         json!({"was": was, "became": became, "at": timestamp(*at as f64), "cause": cause})
@@ -301,6 +336,7 @@ fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -
 }
 
 fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
+    let constraints = identity.constraints()?;
     let mut out = stdout().lock();
     writeln!(out, "evaluation {}: {}", trial.id, trial.status)?;
     for (name, value) in identity.named(&trial.x) {
@@ -311,6 +347,7 @@ fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) 
     let facts = [
         ("value", trial.value.map(number)),
         ("result", beside.map(ToString::to_string)),
+        ("constraints", (!trial.constraints.is_empty()).then(|| constraints.lines(&trial.constraints).join("; "))),
         ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),
         ("seconds", trial.seconds.map(number)),
         ("attempts", (trial.attempts > 1).then(|| trial.attempts.to_string())),

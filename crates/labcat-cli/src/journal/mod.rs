@@ -4,6 +4,7 @@
 //! survives a crash of the process and of the machine; before that, nothing of it is there. [`Journal::settle`] brings
 //! the log into the file itself, so that the file alone is a whole copy.
 
+mod claim;
 mod lock;
 mod read;
 mod record;
@@ -21,13 +22,14 @@ use crate::failure::Failure;
 use crate::format::{complain, now};
 use crate::paths::Paths;
 use crate::study::Identity;
+pub(crate) use claim::{Claim, claimed, clear_claims};
 pub(crate) use lock::{Lock, holder};
-pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial, outcome};
+pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial};
 
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
 /// What each version of the schema adds to the one before.
-const SCHEMA: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const SCHEMA: [&str; 3] = [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 /// The newest version of the schema.
 const VERSION: usize = SCHEMA.len();
 /// How long another program may hold the journal.

@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::study::Identity;
 use crate::value::Reading;
 
-const TRIAL: &str = "SELECT trial.id, x, status, value, result, seconds, source, message, attempts, command, directory,
+const TRIAL: &str =
+    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, command, directory,
     host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
     FROM trial LEFT JOIN output ON output.id = trial.id";
 
@@ -49,13 +50,15 @@ impl Journal {
         let read = || -> rusqlite::Result<Vec<Evaluation>> {
             let mut statement = self
                 .db
-                .prepare("SELECT id, x, value, result, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
+                .prepare("SELECT id, x, value, constraints, result, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
             let evaluation = |row: &Row<'_>| {
                 let std = json(row, "result")?.as_ref().and_then(Reading::stored_std);
+                let constraints = json(row, "constraints")?.unwrap_or_default();
+                let message: Option<String> = row.get("message")?;
                 Ok(Evaluation {
                     id: TrialId(row.get::<_, i64>("id")? as u64),
                     x: point(row)?,
-                    outcome: outcome(row.get("value")?, std, row.get::<_, Option<String>>("message")?.as_deref()),
+                    outcome: outcome(row.get("value")?, std, constraints, message.as_deref()),
                     run: row.get::<_, i64>("run")? as usize,
                 })
             };
@@ -142,6 +145,7 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
         x: point(row)?,
         status: row.get("status")?,
         value: row.get("value")?,
+        constraints: json(row, "constraints")?.unwrap_or_default(),
         seconds: row.get("seconds")?,
         source: row.get("source")?,
         message: row.get("message")?,

@@ -2,6 +2,7 @@
 
 use labcat::Outcome;
 
+use crate::study::Constraints;
 use crate::value::Reading;
 
 /// Why an evaluation has no value after a correction.
@@ -24,8 +25,8 @@ pub(crate) enum Change {
     Retried { id: u64, result: Box<Record> },
     /// A pending suggestion will never be told.
     Cancelled { id: u64 },
-    /// What was told was wrong; `None`: it failed.
-    Corrected { id: u64, was: Option<f64>, became: Option<f64> },
+    /// What was told was wrong; no value: it failed.
+    Corrected { id: u64, was: Option<f64>, result: Box<Record> },
     /// The trust region of a suggestion, as JSON.
     Step { at_evaluation: usize, region: String },
 }
@@ -35,6 +36,8 @@ pub(crate) enum Change {
 pub(crate) struct Record {
     /// `None`: it failed.
     pub(crate) reading: Option<Reading>,
+    /// The measured constraints, met where none is above 0.
+    pub(crate) constraints: Vec<f64>,
     pub(crate) status: &'static str,
     pub(crate) source: &'static str,
     /// Why it failed.
@@ -50,26 +53,37 @@ pub(crate) struct Record {
 impl Record {
     /// The value; `None` if the evaluation failed.
     pub(crate) fn value(&self) -> Option<f64> {
-        self.reading.as_ref().map(|reading| reading.value)
+        self.reading.as_ref().and_then(|reading| reading.value)
     }
 
     /// What the optimizer is told.
     pub(crate) fn outcome(&self) -> Outcome {
-        outcome(self.value(), self.reading.as_ref().and_then(|reading| reading.std), self.message.as_deref())
+        let std = self.reading.as_ref().and_then(|reading| reading.std);
+        outcome(self.value(), std, self.constraints.clone(), self.message.as_deref())
     }
 
-    /// What a person or a file says of an evaluation.
-    pub(crate) fn told(value: Option<f64>, source: &'static str) -> Record {
-        let status = if value.is_some() { "ok" } else { "failed" };
-        Record { reading: value.map(Reading::of), status, source, ..Record::default() }
+    /// What an evaluation gave, or why it failed.
+    pub(crate) fn of(
+        measured: Result<(Reading, Vec<f64>), String>,
+        source: &'static str,
+        constraints: &Constraints,
+    ) -> Record {
+        let (reading, excesses, message) = match measured {
+            Err(why) => (None, Vec::new(), Some(why).filter(|why| !why.is_empty())),
+            Ok((reading, excesses)) => {
+                let message = reading.value.is_none().then(|| constraints.no_value(&excesses));
+                (Some(reading), excesses, message)
+            }
+        };
+        let status = if reading.as_ref().is_some_and(|reading| reading.value.is_some()) { "ok" } else { "failed" };
+        Record { reading, constraints: excesses, status, source, message, ..Record::default() }
     }
 }
 
-/// What the optimizer is told of a value and its noise, or of why there is none.
-pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, message: Option<&str>) -> Outcome {
-    let Some(value) = value else { return Outcome::failed(message.unwrap_or_default()) };
-    let outcome = Outcome::from(value);
-    std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome)
+/// What the optimizer is told: a value with its noise, or why there is none, and the measured constraints.
+pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, constraints: Vec<f64>, message: Option<&str>) -> Outcome {
+    let outcome = value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from);
+    std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome).with_constraints(constraints)
 }
 
 /// How a command was run. Times are seconds since 1970.
@@ -93,6 +107,8 @@ pub(crate) struct Trial {
     /// `pending`, `ok`, `failed`, `timeout` or `cancelled`.
     pub(crate) status: String,
     pub(crate) value: Option<f64>,
+    /// The measured constraints, met where none is above 0; empty if none were.
+    pub(crate) constraints: Vec<f64>,
     /// What the command gave, as a JSON object.
     pub(crate) result: Option<serde_json::Value>,
     pub(crate) seconds: Option<f64>,
@@ -102,6 +118,13 @@ pub(crate) struct Trial {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) execution: Option<Execution>,
+}
+
+impl Trial {
+    /// Whether nothing is known of it but that it failed.
+    pub(crate) fn is_failed(&self) -> bool {
+        self.value.is_none() && self.constraints.is_empty()
+    }
 }
 
 /// A value that was replaced; `None` stands for a failure.

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::record::{CORRECTED_TO_FAILURE, Change, Execution, Record};
+use super::record::{Change, Execution, Record};
 use crate::format::{host, moment, now};
 
 /// Writes one change down.
@@ -29,7 +29,7 @@ pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
         Change::Cancelled { id } => {
             db.execute("UPDATE trial SET status = 'cancelled' WHERE id = ?1", [*id as i64])?;
         }
-        Change::Corrected { id, was, became } => corrected(db, *id, *was, *became)?,
+        Change::Corrected { id, was, result } => corrected(db, *id, *was, result)?,
         Change::Step { at_evaluation, region } => {
             db.prepare_cached("INSERT INTO step (at_evaluation, region) VALUES (?1, ?2)")?
                 .execute(params![*at_evaluation as i64, region])?;
@@ -80,14 +80,12 @@ fn retried(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
     keep_details(db, id, result)
 }
 
-fn corrected(db: &Connection, id: u64, was: Option<f64>, became: Option<f64>) -> rusqlite::Result<()> {
-    note_correction(db, id, was, became, "hand")?;
-    let status = if became.is_some() { "ok" } else { "failed" };
-    let message = became.is_none().then_some(CORRECTED_TO_FAILURE);
-    let result = became.map(|value| serde_json::json!({ "value": value }).to_string());
+fn corrected(db: &Connection, id: u64, was: Option<f64>, result: &Record) -> rusqlite::Result<()> {
+    note_correction(db, id, was, result.value(), "hand")?;
+    let reading = result.reading.as_ref().map(|reading| reading.stored());
     db.execute(
-        "UPDATE trial SET value = ?2, status = ?3, message = ?4, result = ?5 WHERE id = ?1",
-        params![id as i64, became, status, message, result],
+        "UPDATE trial SET value = ?2, status = ?3, message = ?4, result = ?5, constraints = ?6 WHERE id = ?1",
+        params![id as i64, result.value(), result.status, result.message, reading, list(&result.constraints)],
     )?;
     Ok(())
 }
@@ -113,7 +111,7 @@ fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<(
     let run = result.execution.as_ref();
     db.prepare_cached(
         "UPDATE trial SET result = ?2, command = ?3, directory = ?4, host = ?5, exit = ?6, signal = ?7, started_at = ?8,
-             ended_at = ?9 WHERE id = ?1",
+             ended_at = ?9, constraints = ?10 WHERE id = ?1",
     )?
     .execute(params![
         id as i64,
@@ -125,6 +123,7 @@ fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<(
         run.and_then(|run| run.signal),
         run.map(|Execution { started, .. }| started),
         run.map(|Execution { ended, .. }| ended),
+        list(&result.constraints),
     ])?;
     if result.stdout.is_empty() && result.stderr.is_empty() {
         db.prepare_cached("DELETE FROM output WHERE id = ?1")?.execute([id as i64])?;
@@ -136,6 +135,11 @@ fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<(
         result.stderr
     ])?;
     Ok(())
+}
+
+/// The measured constraints as JSON, if there are any.
+fn list(constraints: &[f64]) -> Option<String> {
+    (!constraints.is_empty()).then(|| point(constraints))
 }
 
 /// A point as JSON that reads back exactly.

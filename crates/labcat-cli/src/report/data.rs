@@ -32,9 +32,13 @@ pub(crate) struct ReportData {
     pub(crate) generated: String,
     /// The parameters, in the order of the points' coordinates.
     pub(crate) parameters: Vec<Parameter>,
+    /// The constraints that no suggestion violates, as text.
+    pub(crate) known_constraints: Vec<String>,
+    /// The comparisons that each evaluation measures, as text.
+    pub(crate) measured_constraints: Vec<String>,
     /// The evaluations, in the order told.
     pub(crate) evaluations: Vec<Evaluation>,
-    /// Where in `evaluations` the best one is; `None` while none succeeded.
+    /// Where in `evaluations` the best one is, or, if none meets the constraints, the least violated; `None` while none succeeded.
     pub(crate) best: Option<usize>,
     /// What is recommended, if the values have noise.
     pub(crate) recommended: Option<Recommended>,
@@ -88,6 +92,8 @@ pub(crate) struct Evaluation {
     pub(crate) value: Option<f64>,
     /// Standard deviation of the noise in it, if it was told.
     pub(crate) std: Option<f64>,
+    /// By how much each measured constraint is violated: met where not above 0. Empty if that was not measured.
+    pub(crate) constraints: Vec<f64>,
     /// `ok`, or a word for what went wrong (`failed`, `timeout`, …).
     pub(crate) status: String,
     /// Why it failed, if it did and somebody knows.
@@ -100,6 +106,13 @@ pub(crate) struct Evaluation {
     /// The end of its standard error; likewise.
     #[serde(serialize_with = "as_tail")]
     pub(crate) stderr: String,
+}
+
+impl Evaluation {
+    /// Whether it has a value and meets the constraints.
+    pub(crate) fn is_feasible(&self) -> bool {
+        self.value.is_some() && self.constraints.iter().all(|excess| *excess <= 0.0)
+    }
 }
 
 /// One restart of the local search.

@@ -68,6 +68,9 @@ fn summary(data: &ReportData) -> String {
     let Some((best, value)) = best.and_then(|best| Some((best, best.value?))) else {
         return format!("{count}, no value yet.");
     };
+    if !best.is_feasible() {
+        return format!("{count}, none of which meets the constraints; the least violated is evaluation {}.", best.id);
+    }
     let at = |x: &[f64]| {
         let applying = data.parameters.iter().zip(x).filter(|(_, x)| !x.is_nan());
         let text = |p: &Parameter, x: f64| p.labels.get(x as usize).cloned().unwrap_or_else(|| x.to_string());

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use labcat::{Restart, TrialId};
+use labcat::{Evaluation, Restart, TrialId};
 use serde_json::{Value, json};
 
 use super::retry;
+use crate::best::{Best, measured_json, with};
 use crate::failure::Failure;
-use crate::format::{brief, complain, count, number, point, printable};
+use crate::format::{brief, complain, count, number, printable};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -159,9 +160,11 @@ impl Display {
     pub(super) fn tick(&self, session: &Session, running: usize) {
         let Manner::Live(bar) = &self.manner else { return };
         let optimizer = &session.optimizer;
-        let best = match optimizer.best().and_then(|best| Some((best, best.outcome.value()?))) {
-            Some((best, value)) => {
-                format!("best {}  at {}", brief(value, 6), session.identity.in_brief(&best.x, 5))
+        let best = match Best::of(optimizer, &session.constraints) {
+            Some(best) => {
+                let (value, at) =
+                    (best.in_words(|value| brief(value, 6)), session.identity.in_brief(&best.evaluation.x, 5));
+                format!("{} {value}  at {at}", best.title())
             }
             None => "no value yet".to_owned(),
         };
@@ -188,20 +191,28 @@ impl Display {
     }
 
     fn line(&self, event: &Event<'_>, session: &Session) -> Option<String> {
-        let names = session.identity.names();
+        let at = |x: &[f64]| session.identity.in_brief(x, 5);
         Some(match event {
             Event::Begin { pending, what, workers } => self.beginning(*pending, what, *workers, session),
             Event::Suggested { .. } | Event::End { .. } | Event::Broken { .. } => return None,
-            Event::Evaluated(Told { id, x, record, improved }) => match record.value() {
-                Some(value) => {
-                    let mark = if *improved { "  best so far" } else { "" };
-                    format!("{id}: {} at {}{mark}", brief(value, 6), point(&names, x, 5))
+            Event::Evaluated(Told { id, x, record, improved }) => {
+                let violated = session.constraints.violation(&record.constraints);
+                match (record.value(), violated) {
+                    (Some(value), None) => {
+                        let mark = if *improved { "  best so far" } else { "" };
+                        format!("{id}: {} at {}{mark}", brief(value, 6), at(x))
+                    }
+                    (value, Some(violated)) => {
+                        let mark = if *improved { "  least violated so far" } else { "" };
+                        let value = value.map_or_else(|| "no value".to_owned(), |value| brief(value, 6));
+                        format!("{id}: {value} at {}, violates {violated}{mark}", at(x))
+                    }
+                    (None, None) => {
+                        let why = record.message.as_deref().unwrap_or("no value");
+                        format!("{id}: failed at {}: {why}", at(x))
+                    }
                 }
-                None => {
-                    let why = record.message.as_deref().unwrap_or("no value");
-                    format!("{id}: failed at {}: {why}", point(&names, x, 5))
-                }
-            },
+            }
             Event::Restarted(restart) => {
                 format!("restart after {}: {}", count(restart.at_evaluation, "evaluation"), restart.cause)
             }
@@ -234,10 +245,16 @@ impl Display {
             count(optimizer.restarts().len(), "restart"),
             duration::show(self.began.elapsed()),
         );
-        if let Some(best) = optimizer.best() {
-            let value = best.outcome.value().map(number).unwrap_or_default();
-            text += &format!("best value {value} (evaluation {})\n", best.id);
-            for (name, value) in session.identity.named(&best.x) {
+        if let Some(best) = Best::of(optimizer, &session.constraints) {
+            let Evaluation { id, x, .. } = best.evaluation;
+            text += &match best.violated {
+                None => format!("best value {} (evaluation {id})\n", best.in_words(number)),
+                Some(_) => format!(
+                    "no evaluation meets the constraints; the least violated: {} (evaluation {id})\n",
+                    best.in_words(number)
+                ),
+            };
+            for (name, value) in session.identity.named(x) {
                 text += &format!("  {name} = {value}\n");
             }
         }
@@ -252,10 +269,13 @@ impl Display {
                 "budget": optimizer.config().budget, "workers": workers,
             }),
             Event::Suggested { id, x } => json!({"event": "suggestion", "id": id.0, "x": session.by_name(x)}),
-            Event::Evaluated(Told { id, x, record, improved }) => json!({
-                "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value(),
-                "status": record.status, "message": record.message, "seconds": record.seconds, "best": improved,
-            }),
+            Event::Evaluated(Told { id, x, record, improved }) => with(
+                json!({
+                    "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value(),
+                    "status": record.status, "message": record.message, "seconds": record.seconds, "best": improved,
+                }),
+                measured_json(&session.constraints, record.value(), &record.constraints),
+            ),
             Event::Restarted(restart) => json!({
                 "event": "restart", "at_evaluation": restart.at_evaluation, "cause": restart.cause,
             }),
@@ -266,13 +286,15 @@ impl Display {
 
     fn end(&self, reason: &str, message: Option<&str>, session: &Session) -> Value {
         let optimizer = &session.optimizer;
-        json!({
+        let best = Best::of(optimizer, &session.constraints);
+        let end = json!({
             "event": "end", "stop": reason, "message": message, "evaluations": optimizer.n_evaluations(),
             "failures": session.failures(), "restarts": optimizer.restarts().len(),
             "seconds": self.began.elapsed().as_secs_f64(),
-            "value": optimizer.best().and_then(|best| best.outcome.value()),
-            "x": optimizer.best().map(|best| session.by_name(&best.x)),
-        })
+            "value": best.as_ref().and_then(Best::value),
+            "x": best.as_ref().map(|best| session.by_name(&best.evaluation.x)),
+        });
+        with(end, best.map_or_else(Default::default, |best| best.constraints_json(&session.constraints)))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::format::{host, moment};
 use crate::journal::{Execution, Record};
 use crate::process::{self, Capture, End, Finished, Stop};
 use crate::study::template::Template;
-use crate::study::{Objective, Problem, duration};
+use crate::study::{Constraints, Objective, Problem, Study, duration};
 use crate::value::{Extraction, Reading};
 
 /// What came of an evaluation.
@@ -33,6 +33,9 @@ pub(crate) enum Evaluated {
 pub(crate) struct Evaluator {
     objective: Objective,
     domain: Domain,
+    constraints: Constraints,
+    /// The results that they need.
+    needed: Vec<String>,
     /// The study's templates, read.
     sheets: Vec<Sheet>,
 }
@@ -41,11 +44,12 @@ pub(crate) struct Evaluator {
 const VALUE_FILE: u64 = 64 * 1024 * 1024;
 
 impl Evaluator {
-    /// Reads the study's templates; `study` is the file that names them.
-    pub(crate) fn new(objective: Objective, domain: Domain, study: &Path) -> Result<Evaluator, Failure> {
+    /// Reads the templates of a study's objective; `file` is the study's.
+    pub(crate) fn new(objective: Objective, study: &Study, file: &Path) -> Result<Evaluator, Failure> {
+        let (domain, constraints) = (study.domain.clone(), study.constraints.clone());
         let names: Vec<String> = domain.parameters().iter().map(|p| p.name.clone()).collect();
-        let sheets = prepare::read(&objective, &names, study)?;
-        Ok(Evaluator { objective, domain, sheets })
+        let sheets = prepare::read(&objective, &names, file)?;
+        Ok(Evaluator { objective, domain, needed: constraints.results(), constraints, sheets })
     }
 
     /// Parameters that nothing uses: they were probably forgotten.
@@ -113,7 +117,7 @@ impl Evaluator {
                     exit: finished.status.code(),
                     signal: finished.status.signal(),
                 };
-                self.judge(finished, value_file.as_deref(), execution)
+                self.judge(finished, x, value_file.as_deref(), execution)
             }
             Err(error) => Evaluated::Impossible(cannot_start(&words[0], &directory, &error)),
         }
@@ -173,37 +177,38 @@ impl Evaluator {
             .map_err(|error| format!("cannot write parameters_file {}: {error}", file.display()))
     }
 
-    fn judge(&self, finished: Finished, value_file: Option<&Path>, execution: Execution) -> Evaluated {
-        let (status, reading) = match finished.end {
+    fn judge(&self, finished: Finished, x: &[f64], value_file: Option<&Path>, execution: Execution) -> Evaluated {
+        let (timeout, measured) = match finished.end {
             End::Interrupted => return Evaluated::Interrupted,
             End::TimedOut => {
                 let limit = self.objective.timeout.map(duration::show).unwrap_or_default();
-                ("timeout", Err(format!("did not end within its timeout of {limit}")))
+                (true, Err(format!("did not end within its timeout of {limit}")))
             }
-            End::Exited(status) if !status.success() => ("failed", Err(process::describe(status))),
+            End::Exited(status) if !status.success() => (false, Err(process::describe(status))),
             End::Exited(_) => {
                 let reading = match value_file {
-                    None => of_output(&self.objective.extraction, &finished.stdout),
-                    Some(file) => of_file(&self.objective.extraction, file),
+                    None => of_output(&self.objective.extraction, &finished.stdout, &self.needed),
+                    Some(file) => of_file(&self.objective.extraction, file, &self.needed),
                 };
-                (if reading.is_ok() { "ok" } else { "failed" }, reading)
+                (false, reading.and_then(|reading| self.measured(x, reading)))
             }
         };
-        let (reading, message) = match reading {
-            Ok(reading) => (Some(reading), None),
-            Err(why) => (None, Some(why)),
-        };
+        let record = Record::of(measured, "command", &self.constraints);
         Evaluated::Ended(Box::new(Record {
-            reading,
-            status,
-            source: "command",
-            message,
+            status: if timeout { "timeout" } else { record.status },
             seconds: Some(finished.seconds),
             attempts: 1,
             stdout: finished.stdout.text(),
             stderr: finished.stderr.text(),
             execution: Some(execution),
+            ..record
         }))
+    }
+
+    /// What was read, and the constraints that it tells of.
+    fn measured(&self, x: &[f64], reading: Reading) -> Result<(Reading, Vec<f64>), String> {
+        let excesses = self.constraints.measure(x, &reading).map_err(|why| format!("its output {why}"))?;
+        Ok((reading, excesses))
     }
 }
 
@@ -246,7 +251,7 @@ fn cannot_start(program: &str, directory: &Path, error: &io::Error) -> String {
 }
 
 /// The value in what a successful command printed.
-fn of_output(extraction: &Extraction, stdout: &Capture) -> Result<Reading, String> {
+fn of_output(extraction: &Extraction, stdout: &Capture, needed: &[String]) -> Result<Reading, String> {
     let (text, whole) = stdout.searched();
     let long = format!("its output is longer than the {} MiB that are searched", process::SEARCHED / (1024 * 1024));
     match extraction {
@@ -258,14 +263,14 @@ fn of_output(extraction: &Extraction, stdout: &Capture) -> Result<Reading, Strin
         }
         _ => {}
     }
-    extraction.apply(&text).map_err(|why| format!("its output {why}"))
+    extraction.apply(&text, needed).map_err(|why| format!("its output {why}"))
 }
 
 /// The value in a file that a successful command wrote.
-fn of_file(extraction: &Extraction, file: &Path) -> Result<Reading, String> {
+fn of_file(extraction: &Extraction, file: &Path, needed: &[String]) -> Result<Reading, String> {
     let name = file.display();
     let text = end_of(file).map_err(|error| format!("its value file {name} cannot be read: {error}"))?;
-    extraction.apply(&text).map_err(|why| format!("its value file {name} {why}"))
+    extraction.apply(&text, needed).map_err(|why| format!("its value file {name} {why}"))
 }
 
 fn end_of(file: &Path) -> io::Result<String> {
@@ -295,10 +300,10 @@ mod tests {
         let mut stdout = Capture::new(0, 16);
         stdout.push(&[b'1'; 20]);
         assert_eq!(
-            of_output(&Extraction::LastLine, &stdout),
+            of_output(&Extraction::LastLine, &stdout, &[]),
             Err("its last line is too long to hold a value".to_owned())
         );
         stdout.push(b"\n2\n");
-        assert_eq!(of_output(&Extraction::LastLine, &stdout).map(|reading| reading.value), Ok(2.0));
+        assert_eq!(of_output(&Extraction::LastLine, &stdout, &[]).map(|reading| reading.value), Ok(Some(2.0)));
     }
 }

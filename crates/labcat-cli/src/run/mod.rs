@@ -8,6 +8,7 @@ mod display;
 pub(crate) mod evaluate;
 mod prepare;
 mod retry;
+mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -19,7 +20,7 @@ use labcat::{AskError, Suggestion, TrialId};
 use crate::cli;
 use crate::failure::{self, Failure};
 use crate::format::{complain, count, last_lines};
-use crate::journal::Record;
+use crate::journal::{Record, claimed, clear_claims};
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
@@ -27,6 +28,7 @@ use crate::study::{Objective, OnFailure, Study};
 use display::{Display, Event, Told};
 use evaluate::{Evaluated, Evaluator};
 pub(crate) use retry::retry;
+pub(crate) use worker::worker;
 
 /// How long to wait for short commands that hold the lock before the run is refused.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -69,7 +71,7 @@ fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Fai
             paths.word()
         )));
     };
-    let evaluator = Evaluator::new(objective.clone(), study.domain.clone(), &paths.study)?;
+    let evaluator = Evaluator::new(objective.clone(), study, &paths.study)?;
     for warning in evaluator.warnings() {
         complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
     }
@@ -134,7 +136,16 @@ impl Run {
         study.workers = workers.unwrap_or(study.workers);
         study.check_workers(study.workers).map_err(Failure::usage)?;
         let (evaluator, objective) = evaluator(&study, paths)?;
-        let session = Session::open_with(paths, &study, purpose, PATIENCE)?;
+        let mut session = Session::open_with(paths, &study, purpose, PATIENCE)?;
+        session.optimizer.expect_outstanding(study.workers);
+        if let [first, ..] = claimed(&paths.journal)[..] {
+            return Err(Failure::run(format!(
+                "the study is in use by a `labcat worker`, which has evaluation {first} in hand: another `labcat worker {}` \
+                 helps it; to run the study alone, end the workers first",
+                paths.word()
+            )));
+        }
+        clear_claims(&paths.journal);
         let (sender, receiver) = channel();
         let notify = sender.clone();
         let stop = Stop::on_signals(move || drop(notify.send(Message::Signal)))

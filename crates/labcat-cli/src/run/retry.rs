@@ -23,7 +23,8 @@ pub(crate) fn retry(args: &cli::Retry) -> Result<(), Failure> {
 }
 
 fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<Evaluation>, Failure> {
-    let failed = |evaluation: &&Evaluation| evaluation.outcome.value().is_none();
+    let failed =
+        |evaluation: &&Evaluation| evaluation.outcome.is_failed() && evaluation.outcome.constraints().is_empty();
     if args.failed {
         return Ok(told.iter().filter(failed).cloned().collect());
     }

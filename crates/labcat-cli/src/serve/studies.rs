@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use labcat::Optimizer;
 use serde::Serialize;
 
 use crate::commands::report;
@@ -60,8 +59,9 @@ impl Served {
     }
 
     fn is_running(&self) -> bool {
-        holder(&self.paths.lock)
-            .is_some_and(|holder| ["labcat run", "labcat retry"].iter().any(|who| holder.starts_with(who)))
+        holder(&self.paths.lock).is_some_and(|holder| {
+            ["labcat run", "labcat retry", "labcat worker"].iter().any(|who| holder.starts_with(who))
+        })
     }
 
     /// What its page shows.
@@ -72,11 +72,8 @@ impl Served {
             true => report::of_journal(&Journal::of_begun_study(&self.paths)?.0)?,
             false => {
                 let study = Study::load(&self.paths.study)?;
-                let optimizer = Optimizer::new(study.domain.clone(), study.config.clone())?;
-                ReportData {
-                    created: String::new(),
-                    ..report::data(&study.name, now(), &optimizer, Vec::new(), Vec::new())
-                }
+                let data = report::data(&study.name, now(), &study.optimizer()?, Vec::new(), Vec::new());
+                ReportData { created: String::new(), ..data.with_constraints(&study.constraints) }
             }
         };
         let activity = self.is_running().then(|| "running".to_owned());
@@ -102,11 +99,12 @@ impl Served {
         let name = data.as_ref().map_or_else(|_| self.paths.study.display().to_string(), |data| data.name.clone());
         let problem = data.as_ref().err().map(ToString::to_string);
         let data = data.ok();
-        let best = data.as_ref().and_then(|data| data.evaluations.get(data.best?));
+        let best = data.as_ref().and_then(|data| data.evaluations.get(data.best?)).filter(|best| best.is_feasible());
         let evaluations = data.as_ref().map_or(&[][..], |data| &data.evaluations);
         let maximises = data.as_ref().is_some_and(|data| data.direction == "maximize");
         let mut best_so_far: Vec<(usize, f64)> = Vec::new();
-        for (index, value) in evaluations.iter().enumerate().filter_map(|(index, e)| Some((index, e.value?))) {
+        let feasible = evaluations.iter().enumerate().filter(|(_, evaluation)| evaluation.is_feasible());
+        for (index, value) in feasible.filter_map(|(index, evaluation)| Some((index, evaluation.value?))) {
             let better = |best: f64| if maximises { value > best } else { value < best };
             if best_so_far.last().is_none_or(|(_, best)| better(*best)) {
                 best_so_far.push((index + 1, value));
@@ -121,7 +119,7 @@ impl Served {
             stop_reason: data.as_ref().and_then(|data| data.stop_reason.clone()),
             evaluations: evaluations.len(),
             budget: data.as_ref().and_then(|data| data.budget),
-            failures: evaluations.iter().filter(|evaluation| evaluation.value.is_none()).count(),
+            failures: evaluations.iter().filter(|e| e.value.is_none() && e.constraints.is_empty()).count(),
             value: best.and_then(|best| best.value),
             at: best.map(|best| best.id),
             seconds: evaluations.iter().filter_map(|evaluation| evaluation.seconds).sum(),

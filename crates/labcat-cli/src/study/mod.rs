@@ -1,5 +1,6 @@
 //! A study: what to optimise, over which parameters, with which command. Read from a TOML file.
 
+pub(crate) mod constraints;
 pub(crate) mod duration;
 mod objective;
 mod parameters;
@@ -12,11 +13,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{Config, Domain, DomainError, Parameter, ParameterKind, PointError, Scale};
+use labcat::{Config, Domain, DomainError, Optimizer, Parameter, ParameterKind, Scale};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+pub(crate) use constraints::Constraints;
 pub(crate) use objective::{Deck, Objective, OnFailure};
 pub(crate) use reader::{Problem, nearest};
 
@@ -28,6 +30,9 @@ pub(crate) struct Study {
     /// The point to try first.
     pub(crate) start: Option<Vec<f64>>,
     pub(crate) config: Config,
+    pub(crate) constraints: Constraints,
+    /// Their texts, for the journal.
+    pub(crate) constraint_texts: Vec<String>,
     /// The switches of `[optimizer]` as the file gives them, for the journal.
     pub(crate) switches: Vec<(String, String)>,
     pub(crate) time_limit: Option<Duration>,
@@ -45,6 +50,9 @@ pub(crate) struct Identity {
     pub(crate) seed: u64,
     pub(crate) preset: String,
     pub(crate) switches: Vec<(String, String)>,
+    /// The texts of `constraint`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) constraints: Vec<String>,
 }
 
 /// A parameter as the journal remembers it.
@@ -85,12 +93,23 @@ impl Study {
             seed: self.config.seed,
             preset: self.config.preset.to_string(),
             switches: self.switches.clone(),
+            constraints: self.constraint_texts.clone(),
         }
     }
 
     /// The middle of all ranges, each on its own scale.
     pub(crate) fn middle(&self) -> Vec<f64> {
         self.domain.middle()
+    }
+
+    /// An optimizer of it, at the beginning.
+    pub(crate) fn optimizer(&self) -> Result<Optimizer, labcat::Error> {
+        let mut optimizer = Optimizer::new(self.domain.clone(), self.config.clone())?;
+        constrain(&mut optimizer, &self.constraints)?;
+        if let Some(start) = &self.start {
+            optimizer.enqueue(start)?;
+        }
+        Ok(optimizer)
     }
 
     /// Replaces the budget.
@@ -105,6 +124,15 @@ impl Study {
     }
 }
 
+/// Has an optimizer keep the known constraints.
+pub(crate) fn constrain(optimizer: &mut Optimizer, constraints: &Constraints) -> Result<(), labcat::Error> {
+    let known = constraints.known()?;
+    if !known.is_empty() {
+        optimizer.constrain(known)?;
+    }
+    Ok(())
+}
+
 impl Identity {
     /// The names of the parameters, in order.
     pub(crate) fn names(&self) -> Vec<&str> {
@@ -114,6 +142,12 @@ impl Identity {
     /// The set of points. What the journal holds was checked when the study began; were it empty, no value would be shown.
     pub(crate) fn domain(&self) -> Result<Domain, DomainError> {
         Domain::from_parameters(self.parameters.iter().map(|p| p.parameter.clone()).collect())
+    }
+
+    /// The constraints. What the journal holds was checked when the study began.
+    pub(crate) fn constraints(&self) -> Result<Constraints, Failure> {
+        let domain = self.domain().map_err(labcat::Error::from)?;
+        Constraints::of(&self.constraints, &domain).map_err(|(_, error)| labcat::Error::from(error).into())
     }
 
     /// A point as a JSON object.
@@ -129,18 +163,6 @@ impl Identity {
     /// A point in one line.
     pub(crate) fn in_brief(&self, x: &[f64], digits: usize) -> String {
         self.domain().map(|domain| values::in_brief(&domain, x, digits)).unwrap_or_default()
-    }
-
-    /// Why a point is none of the study's, in words.
-    pub(crate) fn outside(&self, x: &[f64]) -> Option<String> {
-        match self.domain().map(|domain| domain.check(x)) {
-            Ok(Ok(())) => None,
-            Ok(Err(PointError::Outside { name, value, low, high })) => {
-                Some(format!("{name} = {value} is outside its range, {low} to {high}"))
-            }
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(error) => Some(error.to_string()),
-        }
     }
 
     /// The first difference to what the journal holds, in words.
@@ -162,6 +184,9 @@ impl Identity {
         }
         if self.switches != stored.switches {
             return changed("[optimizer]", &show_switches(&stored.switches), &show_switches(&self.switches));
+        }
+        if self.constraints != stored.constraints {
+            return changed("`constraint`", &show_texts(&stored.constraints), &show_texts(&self.constraints));
         }
         None
     }
@@ -199,6 +224,13 @@ impl std::fmt::Display for ParameterIdentity {
             None => write!(f, ")"),
         }
     }
+}
+
+fn show_texts(texts: &[String]) -> String {
+    if texts.is_empty() {
+        return "none".to_owned();
+    }
+    texts.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(", ")
 }
 
 fn show_switches(switches: &[(String, String)]) -> String {

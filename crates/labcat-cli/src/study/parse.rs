@@ -3,20 +3,20 @@
 use std::ops::Range;
 use std::path::Path;
 
-use labcat::{Config, ConfigError, Direction, Optimizer, Preset, SWITCHES};
+use labcat::{Config, ConfigError, Direction, Domain, KnownError, PointError, Preset, SWITCHES};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::reader::{Problem, Reader, Table};
 use super::template::ID;
-use super::{Study, objective, parameters};
+use super::{Constraints, Objective, Study, constraints, objective, parameters};
 use crate::commands::minimize::is_limited;
 
 /// Names that the columns of an export and the placeholder `{id}` need.
 pub(super) const RESERVED_NAMES: [&str; 4] = [ID, "value", "status", "seconds"];
 
 /// Switches of the core that `[study]` sets; the others may stand in `[optimizer]`.
-const STUDY_SWITCHES: [&str; 6] = ["budget", "target", "tolerance", "time_limit", "seed", "direction"];
+const STUDY_SWITCHES: [&str; 7] = ["budget", "target", "tolerance", "time_limit", "seed", "direction", "constraints"];
 
 /// Reads a study; `stem` is its name when it gives none, `directory` where its command runs when it names no other.
 pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, Vec<Problem>> {
@@ -45,35 +45,90 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     {
         reader.problem(&(0..0), format!("the point of all `start`: {error}"));
     }
-    let (Some(domain), true) = (domain, reader.problems() == 0) else { return Err(reader.into_problems()) };
+    let constraints =
+        domain.as_ref().map(|domain| constraints_of(&mut reader, &general.constraints, domain, objective.as_ref()));
+    let (Some(domain), Some(constraints), 0) = (domain, constraints, reader.problems()) else {
+        return Err(reader.into_problems());
+    };
     let mut config = general.config;
+    config.constraints = constraints.measured().len();
     let default_budget = !is_limited(&config, general.time_limit);
     if default_budget {
         config.budget = Some(labcat::default_budget(domain.free_parameters()));
     }
-    if let Err(error) = Optimizer::new(domain.clone(), config.clone()) {
-        let span = switch_span(&root, &error);
-        reader.problem(&span, error.to_string());
-        return Err(reader.into_problems());
-    }
-
     let study = Study {
         name: general.name,
         domain,
         start,
         config,
+        constraints,
+        constraint_texts: general.constraints.iter().map(|text| text.get_ref().clone()).collect(),
         switches: general.switches,
         time_limit: general.time_limit,
         workers: general.workers,
         objective,
         default_budget,
     };
+    if let Err(error) = study.optimizer() {
+        let (span, message) = refused(&root, &error, &study);
+        reader.problem(&span, message);
+        return Err(reader.into_problems());
+    }
     match study.check_workers(study.workers) {
         Ok(()) => Ok(study),
         Err(message) => {
             let line = study.objective.as_ref().map_or(1, |objective| objective.line);
             Err(vec![Problem { line, message }])
         }
+    }
+}
+
+/// Reads the constraints; what they need must be where the value is looked for.
+fn constraints_of(
+    reader: &mut Reader<'_>,
+    texts: &[Spanned<String>],
+    domain: &Domain,
+    objective: Option<&Objective>,
+) -> Constraints {
+    let plain: Vec<&String> = texts.iter().map(Spanned::get_ref).collect();
+    let constraints = Constraints::of(&plain, domain).unwrap_or_else(|(place, error)| {
+        reader.problem(&texts[place].span(), format!("`constraint` cannot be {:?}: {error}", plain[place]));
+        Constraints::default()
+    });
+    for name in constraints.results() {
+        if let Some(Err(advice)) = objective.map(|objective| objective.extraction.can_find(&name)) {
+            let span = texts.first().map_or(0..0, Spanned::span);
+            reader.problem(
+                &span,
+                format!("`constraint` needs the result `{name}`, which `value` does not find: {advice}"),
+            );
+        }
+    }
+    constraints
+}
+
+/// What the core refuses, in the words of a study, and where it stands.
+fn refused(root: &Table<'_, '_>, error: &labcat::Error, study: &Study) -> (Range<usize>, String) {
+    let constraint = || {
+        let entry = root.entries.get("study").and_then(|study| study.get_ref().as_table()?.get("constraint"));
+        entry.map_or(0..0, Spanned::span)
+    };
+    let texts = || study.constraints.of_parameters().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" and ");
+    match error {
+        labcat::Error::Known(KnownError::Empty) => {
+            (constraint(), format!("no point within the ranges meets {}: write wider ranges or limits", texts()))
+        }
+        labcat::Error::Known(KnownError::NotFound { tried }) => (
+            constraint(),
+            format!("none of {tried} points within the ranges meets {}: write wider ranges or limits", texts()),
+        ),
+        labcat::Error::Known(_) | labcat::Error::Formula(_) => (constraint(), error.to_string()),
+        labcat::Error::Point(PointError::Violates) => {
+            let violated = study.start.as_ref().and_then(|start| study.constraints.violated_by(start));
+            let violated = violated.map_or_else(texts, |text| format!("`{text}`"));
+            (constraint(), format!("the point of all `start` violates {violated}: write one that meets it"))
+        }
+        _ => (switch_span(root, error), error.to_string()),
     }
 }
 
@@ -89,6 +144,7 @@ struct General {
     name: String,
     config: Config,
     switches: Vec<(String, String)>,
+    constraints: Vec<Spanned<String>>,
     time_limit: Option<std::time::Duration>,
     workers: usize,
 }
@@ -96,7 +152,8 @@ struct General {
 fn general(reader: &mut Reader<'_>, root: &Table<'_, '_>, stem: &str) -> General {
     let empty = DeTable::new();
     let (config, switches) = optimizer(reader, root);
-    let mut general = General { name: stem.to_owned(), config, switches, time_limit: None, workers: 1 };
+    let mut general =
+        General { name: stem.to_owned(), config, switches, constraints: Vec::new(), time_limit: None, workers: 1 };
     let table = match reader.table(root, "study") {
         Some(table) => table,
         None => {
@@ -106,7 +163,7 @@ fn general(reader: &mut Reader<'_>, root: &Table<'_, '_>, stem: &str) -> General
             Table { heading: "[study]".into(), entries: &empty, span: 0..0 }
         }
     };
-    let keys = ["name", "direction", "budget", "target", "tolerance", "time_limit", "seed", "workers"];
+    let keys = ["name", "direction", "budget", "target", "tolerance", "time_limit", "seed", "workers", "constraint"];
     reader.refuse_unknown(&table, &keys);
     if let Some(name) = reader.string(&table, "name", stem) {
         if name.get_ref().trim().is_empty() || name.get_ref().contains(char::is_control) {
@@ -124,6 +181,7 @@ fn general(reader: &mut Reader<'_>, root: &Table<'_, '_>, stem: &str) -> General
         set(reader, &mut general.config, "tolerance", tolerance.get_ref().to_string(), &tolerance.span());
     }
     general.config.seed = reader.count(&table, "seed", 0).unwrap_or(0);
+    general.constraints = constraints::texts(reader, &table);
     general.time_limit = reader.span_of_time(&table, "time_limit");
     general.workers = reader.count(&table, "workers", 1).map_or(1, |n| n as usize);
     general

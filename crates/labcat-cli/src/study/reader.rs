@@ -99,12 +99,8 @@ impl<'t> Reader<'t> {
     /// The tables of an array of tables (`[[parameter]]`).
     pub(crate) fn tables<'a, 'v>(&mut self, parent: &Table<'a, 'v>, key: &str) -> Vec<Table<'a, 'v>> {
         let Some(entry) = parent.entries.get(key) else { return Vec::new() };
-        let items: Vec<_> = match entry.get_ref() {
-            DeValue::Array(items) => items.iter().collect(),
-            _ => vec![entry],
-        };
         let mut tables = Vec::new();
-        for item in items {
+        for item in one_or_several(entry) {
             match (entry.get_ref(), item.get_ref()) {
                 (DeValue::Array(_), DeValue::Table(entries)) => {
                     tables.push(Table { heading: format!("[[{key}]]"), entries, span: item.span() });
@@ -125,13 +121,8 @@ impl<'t> Reader<'t> {
         key: &str,
         example: &str,
     ) -> Vec<Table<'a, 'v>> {
-        let Some(entry) = parent.entries.get(key) else { return Vec::new() };
-        let items: Vec<_> = match entry.get_ref() {
-            DeValue::Array(items) => items.iter().collect(),
-            _ => vec![entry],
-        };
         let mut tables = Vec::new();
-        for item in items {
+        for item in parent.entries.get(key).into_iter().flat_map(one_or_several) {
             match item.get_ref() {
                 DeValue::Table(entries) => {
                     tables.push(Table { heading: format!("`{key}`"), entries, span: item.span() });
@@ -293,6 +284,11 @@ impl<'t> Reader<'t> {
     pub(crate) fn source(&self, entry: Entry<'_, '_>) -> &'t str {
         self.text.get(entry.span()).unwrap_or_default()
     }
+}
+
+/// The items of a list, or the one thing that stands in its place.
+fn one_or_several<'a, 't>(entry: Entry<'a, 't>) -> Vec<Entry<'a, 't>> {
+    entry.get_ref().as_array().map_or_else(|| vec![entry], |items| items.iter().collect())
 }
 
 /// Reads `64 KiB`, `1MB`, `500`.

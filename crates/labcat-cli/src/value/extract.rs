@@ -4,10 +4,10 @@ use std::fmt;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use regex::{Regex, RegexBuilder};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
 
-use super::{Reading, finite, found};
+use super::{Reading, finite, found, number, without_nan};
 use crate::format::shortened;
 
 /// How the value is found in a text.
@@ -62,21 +62,37 @@ impl Extraction {
         JsonPath::parse(&path).map(Extraction::Json).map_err(|error| error.to_string())
     }
 
-    /// Finds the value. The error completes "its output …".
-    pub(crate) fn apply(&self, text: &str) -> Result<Reading, String> {
+    /// Finds the value and the results that are needed beside it. The error completes "its output …".
+    pub(crate) fn apply(&self, text: &str, needed: &[String]) -> Result<Reading, String> {
         match self {
             Extraction::LastLine => {
                 let line = last_line(text).ok_or("holds no value; its last line must be a number or {\"value\": …}")?;
-                Reading::parse(line).map_err(|why| format!("ends with the line `{}`, which {why}", shortened(line)))
+                Reading::parse(line, needed)
+                    .map_err(|why| format!("ends with the line `{}`, which {why}", shortened(line)))
             }
             Extraction::Pattern(pattern) => {
                 let matched =
                     pattern.captures_iter(text).last().ok_or_else(|| format!("has no match of `{pattern}`"))?;
-                let group = matched.get(1).or_else(|| matched.get(0));
-                found(group.map_or("", |group| group.as_str())).map_err(|what| format!("has at `{pattern}` {what}"))
+                let group = matched.name("value").or_else(|| matched.get(1)).or_else(|| matched.get(0));
+                let value = found(group.map_or("", |group| group.as_str()), needed)
+                    .map_err(|what| format!("has at `{pattern}` {what}"))?;
+                Ok(Reading::with(value, numbers(needed, |name| Some(matched.name(name)?.as_str()))).needing(needed))
             }
-            Extraction::Json(path) => json_value(path, text),
-            Extraction::Cell { column, row, separator } => cell(text, column, *row, *separator),
+            Extraction::Json(path) => json_value(path, text, needed),
+            Extraction::Cell { column, row, separator } => cell(text, column, *row, *separator, needed),
+        }
+    }
+
+    /// Whether a result of this name can be found beside the value.
+    pub(crate) fn can_find(&self, name: &str) -> Result<(), String> {
+        match self {
+            Extraction::Pattern(pattern) if pattern.capture_names().flatten().all(|group| group != name) => {
+                Err(format!("write a group (?<{name}>…) into the `regex`"))
+            }
+            Extraction::Cell { column: Column::Number(_), .. } => {
+                Err("write the name of the `column`: in a table without a heading nothing else is found".to_owned())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -86,20 +102,36 @@ pub(super) fn last_line(text: &str) -> Option<&str> {
     text.rsplit(['\n', '\r']).map(str::trim).find(|line| !line.is_empty())
 }
 
-fn json_value(path: &JsonPath, text: &str) -> Result<Reading, String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
-    let nodes = path.query(&document).all();
+/// Those of the texts that are numbers, by name.
+fn numbers<'t>(names: &[String], text: impl Fn(&str) -> Option<&'t str>) -> Map<String, Value> {
+    names.iter().filter_map(|name| Some((name.clone(), number(text(name)?)?.into()))).collect()
+}
+
+fn json_value(path: &JsonPath, text: &str, needed: &[String]) -> Result<Reading, String> {
+    let document = serde_json::from_str::<Value>(text);
+    let document = document.or_else(|error| serde_json::from_str(&without_nan(text)).map_err(|_| error));
+    let document = document.map_err(|error| format!("is not JSON: {error}"))?;
+    let located = path.query_located(&document).all();
+    let nodes: Vec<&Value> = located.iter().map(|found| found.node()).collect();
+    // Results stand beside the value, or else at the top of the document.
+    let beside = located.first().and_then(|found| {
+        let pointer = found.location().to_json_pointer();
+        document.pointer(pointer.rsplit_once('/')?.0)
+    });
+    let result = |name: &String| beside.and_then(|object| object.get(name)).or_else(|| document.get(name)).cloned();
+    let fields = needed.iter().filter_map(|name| Some((name.clone(), result(name)?))).collect();
     match nodes.as_slice() {
         [Value::Number(number)] => finite(number.as_f64().unwrap_or(f64::NAN))
-            .map(Reading::of)
+            .map(|value| Reading::with(Some(value), fields).needing(needed))
             .map_err(|why| format!("has at {path} what {why}")),
+        [] | [Value::Null] if !needed.is_empty() => Ok(Reading::with(None, fields).needing(needed)),
         [other] => Err(format!("has at {path} `{}`, which is not a number", shortened(&other.to_string()))),
         [] => Err(format!("has nothing at {path}")),
         several => Err(format!("has {} values at {path}: write a path that leads to one", several.len())),
     }
 }
 
-fn cell(text: &str, column: &Column, row: Row, separator: Separator) -> Result<Reading, String> {
+fn cell(text: &str, column: &Column, row: Row, separator: Separator, needed: &[String]) -> Result<Reading, String> {
     let tidy = match separator {
         Separator::Blanks => {
             text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
@@ -117,15 +149,15 @@ fn cell(text: &str, column: &Column, row: Row, separator: Separator) -> Result<R
         .into_records()
         .collect::<Result<_, _>>()
         .map_err(|error| format!("is not a table: {error}"))?;
-    let (index, rows) = match column {
-        Column::Number(number) => (number - 1, rows.as_slice()),
+    let (index, rows, heading) = match column {
+        Column::Number(number) => (number - 1, rows.as_slice(), None),
         Column::Named(name) => {
             let (heading, rows) = rows.split_first().ok_or("is an empty table")?;
             let index = heading.iter().position(|cell| cell == name).ok_or_else(|| {
                 let columns = heading.iter().collect::<Vec<_>>().join(", ");
                 format!("has no column `{name}`; its first line is `{}`", shortened(&columns))
             })?;
-            (index, rows)
+            (index, rows, Some(heading))
         }
     };
     let chosen = match row {
@@ -134,7 +166,9 @@ fn cell(text: &str, column: &Column, row: Row, separator: Separator) -> Result<R
     };
     let chosen = chosen.ok_or_else(|| format!("has no row {row}, only {}", rows.len()))?;
     let cell = chosen.get(index).ok_or_else(|| format!("has no column {} in row {row}", index + 1))?;
-    found(cell).map_err(|what| format!("has in row {row} of column {column} {what}"))
+    let value = found(cell, needed).map_err(|what| format!("has in row {row} of column {column} {what}"))?;
+    let beside = |name: &str| chosen.get(heading?.iter().position(|cell| cell == name)?);
+    Ok(Reading::with(value, numbers(needed, beside)).needing(needed))
 }
 
 impl fmt::Display for Row {
@@ -160,7 +194,44 @@ mod tests {
     use super::*;
 
     fn value(extraction: &Extraction, text: &str) -> Result<f64, String> {
-        extraction.apply(text).map(|reading| reading.value)
+        extraction.apply(text, &[]).map(|reading| reading.value.unwrap_or(f64::NAN))
+    }
+
+    #[test]
+    fn results_stand_beside_the_value() {
+        let needed = ["mass".to_owned()];
+        let comma = Separator::Byte(b',');
+        for (extraction, text, value) in [
+            (Extraction::LastLine, r#"{"value": 2, "mass": 7}"#, Some(2.0)),
+            (
+                Extraction::pattern(r"mass (?<mass>\S+) energy (?<value>\S+)").unwrap(),
+                "mass 0.7D+01 energy 2",
+                Some(2.0),
+            ),
+            (Extraction::pattern(r"energy (\S+) mass (?<mass>\S+)").unwrap(), "energy NaN mass 7", None),
+            (Extraction::json("a.energy").unwrap(), r#"{"a": {"energy": 2, "mass": 7}, "mass": 9}"#, Some(2.0)),
+            (Extraction::json("a.energy").unwrap(), r#"{"a": {"energy": 2}, "mass": 7}"#, Some(2.0)),
+            (Extraction::json("a.energy").unwrap(), r#"{"a": {"energy": NaN, "mass": 7}}"#, None),
+            (Extraction::json("a.energy").unwrap(), r#"{"a": {}, "mass": 7}"#, None),
+            (
+                Extraction::Cell { column: Column::Named("energy".into()), row: Row::Last, separator: comma },
+                "mass,energy\n1,1\n7,2\n",
+                Some(2.0),
+            ),
+            (
+                Extraction::Cell { column: Column::Named("energy".into()), row: Row::Number(1), separator: comma },
+                "mass,energy\n7,nan\n1,1\n",
+                None,
+            ),
+        ] {
+            let reading = extraction.apply(text, &needed).unwrap();
+            assert_eq!((reading.value, reading.result("mass")), (value, Some(7.0)), "{text}");
+            assert!(extraction.can_find("mass").is_ok());
+        }
+        assert!(Extraction::pattern("a").unwrap().can_find("mass").unwrap_err().contains("(?<mass>…)"));
+        let bare = Extraction::Cell { column: Column::Number(1), row: Row::Last, separator: comma };
+        assert!(bare.can_find("mass").is_err());
+        assert!(Extraction::json("a").unwrap().apply("{}", &[]).is_err());
     }
 
     #[test]

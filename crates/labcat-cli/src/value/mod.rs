@@ -13,23 +13,32 @@ const FIELDS_KEPT: usize = 4 * 1024;
 /// What a command gave: its value, and whatever else stood beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
-    pub(crate) value: f64,
+    /// Missing only where a constraint is violated.
+    pub(crate) value: Option<f64>,
     /// Standard deviation of the noise in it, if the command told.
     pub(crate) std: Option<f64>,
     /// The whole object, `value` included.
     fields: Map<String, Value>,
+    /// The fields that the study needs: they are always kept.
+    needed: Vec<String>,
 }
 
 impl Reading {
     /// A bare number. SQLite has no negative zero: nobody else may see one either, or a resumed study would differ.
     pub(crate) fn of(value: f64) -> Reading {
-        Reading::with(value, Map::new())
+        Reading::with(Some(value), Map::new())
     }
 
-    fn with(value: f64, mut fields: Map<String, Value>) -> Reading {
-        let value = value + 0.0;
+    /// A value, or none, and what stands beside it.
+    pub(crate) fn with(value: Option<f64>, mut fields: Map<String, Value>) -> Reading {
+        let value = value.map(|value| value + 0.0);
         fields.insert("value".to_owned(), value.into());
-        Reading { value, std: None, fields }
+        Reading { value, std: None, fields, needed: Vec::new() }
+    }
+
+    /// The same, of a study that needs these fields.
+    pub(crate) fn needing(self, needed: &[String]) -> Reading {
+        Reading { needed: needed.to_vec(), ..self }
     }
 
     /// The same with the standard deviation of its noise. The error completes "the line …".
@@ -46,38 +55,62 @@ impl Reading {
         stored.get("std")?.as_f64().filter(|std| *std >= 0.0)
     }
 
-    /// Reads a finite number, or an object with one: `1.25`, `1.5D+02`, `{"value": 1.25, "note": "anything"}`.
-    /// The error completes "the line …".
-    pub(crate) fn parse(line: &str) -> Result<Reading, String> {
-        if let Some(value) = number(line) {
-            return finite(value).map(Reading::of);
-        }
-        match serde_json::from_str::<Value>(line) {
-            Ok(Value::Object(fields)) => {
-                let value = fields.get("value").ok_or("has no \"value\"")?;
-                let value = value.as_f64().ok_or("has a \"value\" that is not a number")?;
-                let std = fields.get("std").cloned();
-                let reading = Reading::with(finite(value)?, fields);
-                match std {
-                    None => Ok(reading),
-                    Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?),
-                }
-            }
-            _ => Err("is neither a number nor {\"value\": …}".to_owned()),
+    /// A number that stands beside the value, or the value itself; a truth value is 0 or 1.
+    pub(crate) fn result(&self, name: &str) -> Option<f64> {
+        match self.fields.get(name)? {
+            Value::Number(number) => number.as_f64(),
+            Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+            _ => None,
         }
     }
 
-    /// As the journal keeps it; fields that are too long are left out.
-    pub(crate) fn stored(&self) -> String {
-        let whole = serde_json::json!(self.fields).to_string();
-        match whole.len() <= FIELDS_KEPT {
-            true => whole,
-            false => match self.std {
-                Some(std) => serde_json::json!({ "value": self.value, "std": std }).to_string(),
-                None => serde_json::json!({ "value": self.value }).to_string(),
-            },
+    /// Reads a finite number, or an object with one: `1.25`, `1.5D+02`, `{"value": 1.25, "note": "anything"}`. A study that
+    /// needs other fields may lack the value. The error completes "the line …".
+    pub(crate) fn parse(line: &str, needed: &[String]) -> Result<Reading, String> {
+        if let Some(value) = number(line) {
+            return finite(value).map(Reading::of);
+        }
+        let object = serde_json::from_str::<Value>(line).or_else(|_| serde_json::from_str(&without_nan(line)));
+        let Ok(Value::Object(fields)) = object else {
+            return Err("is neither a number nor {\"value\": …}".to_owned());
+        };
+        let value = match fields.get("value") {
+            None | Some(Value::Null) if !needed.is_empty() => None,
+            None => return Err("has no \"value\"".to_owned()),
+            Some(value) => Some(finite(value.as_f64().ok_or("has a \"value\" that is not a number")?)?),
+        };
+        let std = fields.get("std").filter(|_| value.is_some()).cloned();
+        let reading = Reading::with(value, fields).needing(needed);
+        match std {
+            None => Ok(reading),
+            Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?),
         }
     }
+
+    /// As the journal keeps it; fields that are too long are left out, but for those that the study needs.
+    pub(crate) fn stored(&self) -> String {
+        let whole = serde_json::json!(self.fields).to_string();
+        if whole.len() <= FIELDS_KEPT {
+            return whole;
+        }
+        let kept = |name: &String| ["value", "std"].contains(&name.as_str()) || self.needed.contains(name);
+        let fields: Map<String, Value> = self
+            .fields
+            .iter()
+            .filter(|(name, _)| kept(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        serde_json::json!(fields).to_string()
+    }
+}
+
+/// Python and others write NaN and Infinity, which JSON does not have: as `null`, wherever they are no part of a text.
+fn without_nan(line: &str) -> String {
+    let parts = line.split('"').enumerate().map(|(k, part)| match k % 2 {
+        0 => part.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("\"")
 }
 
 /// The error completes "the line …".
@@ -103,10 +136,15 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     (plain(mantissa) && plain(exponent)).then(|| format!("{mantissa}e{exponent}").parse().ok())?
 }
 
-/// The number that a text is, with words for when it is none; they complete "it found …".
-fn found(text: &str) -> Result<Reading, String> {
+/// The number that a text is, with words for when it is none; they complete "it found …". A study that needs other fields may
+/// lack the value: it is NaN.
+fn found(text: &str, needed: &[String]) -> Result<Option<f64>, String> {
     let value = number(text).ok_or_else(|| format!("`{}`, which is not a number", shortened(text)))?;
-    finite(value).map(Reading::of).map_err(|why| format!("`{}`, which {why}", shortened(text)))
+    match value.is_finite() {
+        true => Ok(Some(value)),
+        false if !needed.is_empty() => Ok(None),
+        false => Err(format!("`{}`, which is not a finite number", shortened(text))),
+    }
 }
 
 #[cfg(test)]
@@ -116,29 +154,29 @@ mod tests {
     #[test]
     fn a_value_is_a_number_or_an_object_with_one() {
         for (line, value) in [("1.5", 1.5), ("-3e-7", -3e-7), ("+2", 2.0), (r#"{"value": 4, "note": "x"}"#, 4.0)] {
-            assert_eq!(Reading::parse(line).map(|reading| reading.value), Ok(value), "{line}");
+            assert_eq!(Reading::parse(line, &[]).map(|reading| reading.value), Ok(Some(value)), "{line}");
         }
         for line in
             ["", "1,5", "value 3", "nan", "inf", "1e999", "{}", r#"{"value": "3"}"#, r#"{"value": null}"#, "[1]"]
         {
-            assert!(Reading::parse(line).is_err(), "{line}");
+            assert!(Reading::parse(line, &[]).is_err(), "{line}");
         }
     }
 
     #[test]
     fn the_noise_of_a_value_stands_beside_it() {
-        let reading = Reading::parse(r#"{"value": 4, "std": 0.5}"#).unwrap();
-        assert_eq!((reading.value, reading.std), (4.0, Some(0.5)));
+        let reading = Reading::parse(r#"{"value": 4, "std": 0.5}"#, &[]).unwrap();
+        assert_eq!((reading.value, reading.std), (Some(4.0), Some(0.5)));
         assert_eq!(Reading::stored_std(&serde_json::from_str(&reading.stored()).unwrap()), Some(0.5));
         let long = format!(r#"{{"value": 1, "std": 2, "all": "{}"}}"#, "x".repeat(FIELDS_KEPT));
-        let short: serde_json::Value = serde_json::from_str(&Reading::parse(&long).unwrap().stored()).unwrap();
+        let short: serde_json::Value = serde_json::from_str(&Reading::parse(&long, &[]).unwrap().stored()).unwrap();
         assert_eq!(short, serde_json::json!({ "value": 1.0, "std": 2.0 }));
         for (line, part) in [
             (r#"{"value": 4, "std": -1}"#, "of -1, which is not a finite number of at least 0"),
             (r#"{"value": 4, "std": "x"}"#, "not a number"),
             (r#"{"value": 4, "std": null}"#, "not a number"),
         ] {
-            assert!(Reading::parse(line).unwrap_err().contains(part), "{line}");
+            assert!(Reading::parse(line, &[]).unwrap_err().contains(part), "{line}");
         }
     }
 
@@ -163,9 +201,25 @@ mod tests {
 
     #[test]
     fn what_stands_beside_the_value_is_kept_if_it_is_small() {
-        let small = Reading::parse(r#"{"mass": 2.5, "value": -0.0}"#).unwrap();
+        let small = Reading::parse(r#"{"mass": 2.5, "value": -0.0}"#, &[]).unwrap();
         assert_eq!(small.stored(), r#"{"mass":2.5,"value":0.0}"#);
-        let large = Reading::parse(&format!(r#"{{"value": 1, "all": "{}"}}"#, "x".repeat(FIELDS_KEPT))).unwrap();
+        let large = Reading::parse(&format!(r#"{{"value": 1, "all": "{}"}}"#, "x".repeat(FIELDS_KEPT)), &[]).unwrap();
         assert_eq!(large.stored(), r#"{"value":1.0}"#);
+    }
+
+    #[test]
+    fn a_value_may_be_missing_where_other_fields_are_needed() {
+        let needed = ["mass".to_owned()];
+        for line in [r#"{"mass": 7}"#, r#"{"value": null, "mass": 7}"#, r#"{"value": NaN, "mass": 7, "note": "a NaN"}"#]
+        {
+            let reading = Reading::parse(line, &needed).unwrap();
+            assert_eq!((reading.value, reading.result("mass")), (None, Some(7.0)), "{line}");
+            assert!(Reading::parse(line, &[]).is_err(), "{line}");
+        }
+        let long = format!(r#"{{"value": 1, "mass": 7, "all": "{}"}}"#, "x".repeat(FIELDS_KEPT));
+        assert_eq!(Reading::parse(&long, &needed).unwrap().stored(), r#"{"value":1.0,"mass":7}"#);
+        let reading = Reading::parse(r#"{"value": 1, "a": true, "b": "x", "c": NaN}"#, &needed).unwrap();
+        assert_eq!(["a", "b", "c", "d"].map(|name| reading.result(name)), [Some(1.0), None, None, None]);
+        assert!(Reading::parse(r#"{"value": "x", "mass": 7}"#, &needed).is_err());
     }
 }

@@ -5,7 +5,7 @@ import base64
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps", "tight"]
+SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps", "tight", "constrained", "astray"]
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])
@@ -15,7 +15,7 @@ def test_fits_its_window(page, name, width):
     assert page.overflow() == 0
     assert page.text("h1") == page.data["name"]
     assert page.driver.title == f"{page.data['name']} · labcat"
-    if name in ("rosenbrock", "training"):
+    if name in ("rosenbrock", "training", "constrained", "astray"):
         page.screenshot(f"{name}-{width}")
 
 

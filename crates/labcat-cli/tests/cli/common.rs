@@ -65,6 +65,18 @@ impl Dir {
         Dir(path)
     }
 
+    /// A fresh directory with copies of the files of another one, which is named from the repository's root.
+    pub(crate) fn copy_of(name: &str, from: &str) -> Dir {
+        let dir = Dir::new(name);
+        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(from)).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_file() {
+                fs::copy(entry.path(), dir.0.join(entry.file_name())).unwrap();
+            }
+        }
+        dir
+    }
+
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.0.join(file)
     }

@@ -3,6 +3,7 @@
 
 mod bench;
 mod common;
+mod constraints;
 mod failures;
 mod faults;
 mod journals;
@@ -15,3 +16,4 @@ mod simulators;
 mod studies;
 mod surface;
 mod words;
+mod worker;

@@ -1,7 +1,6 @@
 //! Simulators as they are: decks filled, directories made ready, the value found in what they write.
 
 use std::fs;
-use std::path::Path;
 
 use crate::common::{Dir, Ended, shell, study};
 
@@ -10,14 +9,7 @@ const BUDGET: usize = 8;
 
 /// A copy of one of the examples, run; each of its values must be that of its point.
 fn example(name: &str, value: impl Fn(&[f64]) -> f64) -> Dir {
-    let dir = Dir::new(&format!("simulator-{name}"));
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/simulators").join(name);
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_file() {
-            fs::copy(entry.path(), dir.path(entry.file_name().to_str().unwrap())).unwrap();
-        }
-    }
+    let dir = Dir::copy_of(&format!("simulator-{name}"), &format!("examples/simulators/{name}"));
     dir.labcat(&["check", "study.toml"]).expect(0);
     dir.labcat(&["run", "study.toml", "--budget", &BUDGET.to_string()]).expect(0);
     let told = dir.told("study.db");

@@ -245,6 +245,7 @@ fn help_completions_and_manual_are_there() {
     for command in [
         "demo",
         "run",
+        "worker",
         "retry",
         "ask",
         "tell",

@@ -42,6 +42,18 @@ impl fmt::Display for Label {
     }
 }
 
+impl Label {
+    /// The number it is; of a truth value 0 or 1.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Flag(flag) => Some(f64::from(u8::from(*flag))),
+            Self::Whole(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            Self::Empty | Self::Text(_) => None,
+        }
+    }
+}
+
 impl From<&str> for Label {
     fn from(text: &str) -> Self {
         Self::Text(text.into())
@@ -194,7 +206,7 @@ impl Parameter {
     }
 
     /// The nearest value that is allowed.
-    pub(super) fn nearest(&self, value: f64) -> f64 {
+    pub(crate) fn nearest(&self, value: f64) -> f64 {
         let step = self.step();
         if step == 0.0 {
             return value.clamp(self.low, self.high);
@@ -214,6 +226,14 @@ impl Parameter {
             ParameterKind::Integer { .. } => Label::Whole(value as i64),
             ParameterKind::Boolean => Label::Flag(value != 0.0),
             ParameterKind::Categorical { labels, .. } => labels.get(value as usize).cloned().unwrap_or(Label::Empty),
+        }
+    }
+
+    /// A value of a point as a number to compute with, if it is one: choices count as the numbers they are, truth values as 0 and 1.
+    pub fn number(&self, value: f64) -> Option<f64> {
+        match &self.kind {
+            ParameterKind::Categorical { labels, .. } => labels.get(value as usize)?.number(),
+            _ => Some(value),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Measured constraints: which member is best, how much each counts, the models of the constraints, and the shortcut of fits.
 
+use super::mixed;
 use super::model::{Model, Workspace};
 use super::propose::Problem;
 use super::run::LocalRun;
@@ -7,7 +8,6 @@ use super::shortcut::Shortcut;
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
-use crate::math;
 use crate::qp::Halfspaces;
 use crate::quadratic::{Polynomial, Quadratic, Terms};
 use crate::sqp::{self, Look, Program};
@@ -17,8 +17,10 @@ use crate::sqp::{self, Look, Program};
 pub(super) struct Limits {
     /// α of each.
     pub(super) alpha: Vec<Vec<f64>>,
-    /// Its prior mean.
-    pub(super) mean: Vec<f64>,
+    /// Its prior mean, linear in x: the constant and the slope.
+    pub(super) trend: Vec<(f64, Vec<f64>)>,
+    /// Its prior standard deviation around that, in units of the objective's.
+    pub(super) doubt: Vec<f64>,
     /// dg′/dg at 0.
     pub(super) unit: Vec<f64>,
     /// Where the model has its constrained minimum, in the frame.
@@ -59,9 +61,14 @@ impl Merit {
 
     /// Of an evaluation with a value.
     fn at(&self, problem: Problem<'_>, position: usize) -> Option<f64> {
+        let value = problem.observations.value(position)?;
+        Some((value + self.cost(problem, position)).min(f64::MAX))
+    }
+
+    /// What its violations cost.
+    fn cost(&self, problem: Problem<'_>, position: usize) -> f64 {
         let constraints = problem.observations.constraints(position).iter().zip(&self.prices);
-        let cost: f64 = constraints.map(|(g, price)| price * g.max(0.0)).sum();
-        problem.observations.value(position).map(|value| (value + cost).min(f64::MAX))
+        constraints.map(|(g, price)| price * g.max(0.0)).sum()
     }
 }
 
@@ -70,6 +77,13 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun) -> Option<usize>
     let merit = Merit::of(problem, run);
     let all = run.now.members.iter().enumerate().filter_map(|(k, &p)| merit.at(problem, p).map(|m| (m, k)));
     all.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
+}
+
+/// The same with other values for the members.
+pub(super) fn best_of(problem: Problem<'_>, run: &LocalRun, values: &[f64]) -> Option<usize> {
+    let merit = Merit::of(problem, run);
+    let all = run.now.members.iter().zip(values).map(|(&p, value)| value + merit.cost(problem, p)).enumerate();
+    all.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
 }
 
 /// Whether measured constraints are met by no member yet: then the values say nothing of convergence.
@@ -94,63 +108,80 @@ pub(super) fn ranks(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, out
     out.extend(run.now.members.iter().filter_map(normalised));
 }
 
-/// How far the largest of a constraint's absolute values may exceed their median before they are bent.
-const TAIL: f64 = 10.0;
-
-/// The strongest bend, as a part of the largest: sharper ones make a step of every constraint once points lie on its boundary.
-const LEAST_BEND: f64 = 0.3;
+/// The least doubt about a constraint: what rounding leaves of one that is linear.
+const LEAST_DOUBT: f64 = 1e-9;
 
 /// Fits the constraints to the members and to failed evaluations in the region that measured them: those enter the model of the
 /// objective at its own mean, where they change nothing but the variance.
-pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model) -> Limits {
+pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, model: &mut Model, fit: &mut Quadratic) -> Limits {
     let (observations, count) = (problem.observations, problem.settings.switches.constraints);
     if count == 0 {
         return Limits::default();
     }
     let gp = &mut model.fit.gp;
     let mut rows = run.now.members.clone();
-    let mut x = vec![0.0; problem.domain.dim()];
+    let (mut x, mut reach) = (vec![0.0; problem.domain.dim()], Vec::new());
+    mixed::reach(problem, run, run.now.beta, &mut reach);
     for &p in run.failed.iter().filter(|&&p| !observations.constraints(p).is_empty()) {
         run.now.frame.to_local(observations.unit(p), &mut x);
-        if x.iter().all(|x| x.abs() <= run.now.beta) {
+        if x.iter().zip(&reach).all(|(x, reach)| x.abs() <= *reach) {
             gp.append_fantasy(&x, f64::NEG_INFINITY);
             rows.push(p);
         }
     }
     model.incumbent = best_value(problem, run).map_or(0.0, |merit| model.outputs.to_normalised(merit));
+    let gp = &model.fit.gp;
+    let (x, rank) = (gp.inputs(), rank_rows(problem, run, &rows));
+    // Choices and whole numbers that may stand still have no part in the trend.
+    let axes: Vec<usize> = (0..x.cols()).filter(|&i| !problem.domain.is_mixed() || problem.moves(i)).collect();
+    let mut moving = Matrix::zeros(x.rows(), axes.len());
+    for (k, &i) in axes.iter().enumerate() {
+        moving.col_mut(k).copy_from_slice(x.col(i));
+    }
+    let typical = typical_rank(&rank);
     let mut limits = Limits::default();
     let spread = gp.prior().signal.sqrt();
     for k in 0..count {
         let mut g: Vec<f64> = rows.iter().filter_map(|&p| observations.constraints(p).get(k).copied()).collect();
-        let bent = bend(&mut g);
         let n = g.len() as f64;
         let mean = g.iter().sum::<f64>() / n;
         let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
         // In units in which the kernel of the objective fits: zero stays where it is.
         let unit = if deviation > 0.0 { spread / deviation } else { spread / mean.abs().max(f64::MIN_POSITIVE) };
-        let alpha = gp.weights_of(g.iter().map(|g| unit * (g - mean)).collect());
-        limits.alpha.push(alpha);
-        limits.mean.push(unit * mean);
-        limits.unit.push(unit * bent);
+        // In a small region a constraint is nearly linear; the process has only to tell what it is besides.
+        let (mut constant, mut slope, mut freedom) = (mean, vec![0.0; x.cols()], n);
+        if g.len() > axes.len() + 1 && fit.fit(Terms::Linear, &moving, &g, &rank, g.len(), typical) {
+            let linear = fit.polynomial();
+            (constant, freedom) = (linear.constant, n - 1.0 - axes.len() as f64);
+            axes.iter().zip(linear.slope).for_each(|(&i, s)| slope[i] = s);
+        }
+        for (row, g) in g.iter_mut().enumerate() {
+            let along: f64 = slope.iter().enumerate().map(|(j, s)| s * x[(row, j)]).sum();
+            *g = unit * (*g - constant - along);
+        }
+        let doubt = (linalg::dot(&g, &g) / freedom).sqrt() / spread;
+        limits.doubt.push(doubt.clamp(LEAST_DOUBT, 1.0));
+        limits.alpha.push(gp.weights_of(g));
+        limits.trend.push((unit * constant, slope.into_iter().map(|s| unit * s).collect()));
+        limits.unit.push(unit);
     }
     limits
 }
 
-/// Bends heavy tails of a constraint logarithmically around 0, where it stays linear: asinh(g / median).
-/// Gives its slope there.
-fn bend(g: &mut [f64]) -> f64 {
-    let mut size: Vec<f64> = g.iter().map(|g| g.abs()).collect();
-    size.sort_unstable_by(f64::total_cmp);
-    let (Some(&largest), Some(&median)) = (size.last(), size.get(size.len() / 2)) else { return 1.0 };
-    if largest > TAIL * median {
-        let median = median.max(LEAST_BEND * largest);
-        for g in g {
-            let t = (*g / median).abs();
-            *g = math::log1p(t + t * t / (1.0 + (1.0 + t * t).sqrt())).copysign(*g);
-        }
-        return 1.0 / median;
-    }
-    1.0
+/// How much worse than the best each row is, by merit; those without a value as bad as the worst.
+fn rank_rows(problem: Problem<'_>, run: &LocalRun, rows: &[usize]) -> Vec<f64> {
+    let merit = Merit::of(problem, run);
+    let merits: Vec<Option<f64>> = rows.iter().map(|&p| merit.at(problem, p)).collect();
+    let told = || merits.iter().flatten().copied();
+    let (least, most) = (told().fold(f64::INFINITY, f64::min), told().fold(f64::NEG_INFINITY, f64::max));
+    merits.iter().map(|m| (m.unwrap_or(most) - least).clamp(0.0, f64::MAX)).collect()
+}
+
+/// The median rank, which halves the weight of a row.
+fn typical_rank(rank: &[f64]) -> f64 {
+    let mut sorted = rank.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().filter(|r| *r > 0.0).unwrap_or(1.0)
 }
 
 /// What the shortcut that was shown by an evaluation gained from the merit `from`.

@@ -3,6 +3,7 @@
 
 use super::feasible::{self, Limits};
 use super::model::{Model, Workspace};
+use super::noise;
 use super::propose::{Choice, Problem};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
@@ -11,7 +12,7 @@ use crate::acquisition::maximise::Search;
 use crate::frame::Frame;
 use crate::gp::joint::Joint;
 use crate::gp::{Gp, PointPrediction};
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::qp::Halfspaces;
 use crate::rng::Rng;
@@ -38,6 +39,8 @@ struct Bound<'a> {
     frame: &'a Frame,
     kappa: f64,
     caution: f64,
+    /// The axes along which it is searched.
+    moves: &'a [bool],
 }
 
 impl<'a> Landscape<'a> {
@@ -53,8 +56,9 @@ impl<'a> Landscape<'a> {
             None => self.gp.predict_with_gradient(x, &mut at),
         }
         let mut limits = self.gp.sums_at(x, &self.limits.alpha);
-        for ((g, _), mean) in limits.iter_mut().zip(&self.limits.mean) {
-            *g += mean;
+        for ((g, gradient), (constant, slope)) in limits.iter_mut().zip(&self.limits.trend) {
+            *g += constant + linalg::dot(slope, x);
+            linalg::axpy(gradient, 1.0, slope);
         }
         (at, limits)
     }
@@ -63,7 +67,8 @@ impl<'a> Landscape<'a> {
     fn score(&self, x: &[f64]) -> (f64, f64) {
         let (at, limits) = self.at(x);
         let std = self.optimism * at.std;
-        let met: f64 = limits.iter().map(|(g, _)| log_normal_cdf(-g / at.std)).sum();
+        let doubts = self.limits.doubt.iter().map(|doubt| doubt * at.std);
+        let met: f64 = limits.iter().zip(doubts).map(|((g, _), std)| log_normal_cdf(-g / std)).sum();
         let gain = AcquisitionKind::LogExpectedImprovement.value(at.mean, std, self.incumbent);
         (gain + met, at.mean)
     }
@@ -72,14 +77,16 @@ impl<'a> Landscape<'a> {
 impl Program for Bound<'_> {
     fn look(&self, x: &[f64]) -> Look {
         let (at, mut limits) = self.landscape.at(x);
-        for (g, slope) in &mut limits {
-            *g += self.caution * at.std;
-            for (s, by) in slope.iter_mut().zip(&at.std_gradient) {
-                *s += self.caution * by;
-            }
+        for ((g, slope), doubt) in limits.iter_mut().zip(&self.landscape.limits.doubt) {
+            *g += self.caution * doubt * at.std;
+            linalg::axpy(slope, self.caution * doubt, &at.std_gradient);
         }
         limits.extend(feasible::known_limits(self.problem, self.frame, x));
-        let gradient = at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - self.kappa * s).collect();
+        let mut gradient: Vec<f64> =
+            at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - self.kappa * s).collect();
+        for slope in limits.iter_mut().map(|(_, slope)| slope).chain([&mut gradient]) {
+            slope.iter_mut().zip(self.moves).filter(|(_, moves)| !**moves).for_each(|(s, _)| *s = 0.0);
+        }
         Look { value: at.mean - self.kappa * at.std, gradient, limits }
     }
 
@@ -93,6 +100,12 @@ impl Program for Bound<'_> {
         for (alpha, m) in limits.alpha.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
             gp.hessian_at(x, alpha, *m, &mut h);
         }
+        for i in (0..x.len()).filter(|&i| !self.moves[i]) {
+            for j in 0..x.len() {
+                (h[(i, j)], h[(j, i)]) = (0.0, 0.0);
+            }
+            h[(i, i)] = 1.0;
+        }
         h
     }
 }
@@ -105,8 +118,9 @@ fn log_normal_cdf(z: f64) -> f64 {
 /// Finds the constrained minimum of the model around the centre, for the prices of the constraints and as a candidate.
 pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
     let landscape = Landscape::of(model, 1.0);
-    let within = region(&run.now.frame, run.now.beta);
-    let bound = Bound { landscape, problem, frame: &run.now.frame, kappa: 0.0, caution: caution(problem, run) };
+    let (frame, caution, moves) = (&run.now.frame, caution(problem, run), moves(problem));
+    let within = region(frame, run.now.beta, &moves);
+    let bound = Bound { landscape, problem, frame, kappa: 0.0, caution, moves: &moves };
     let start = vec![0.0; problem.domain.dim()];
     let (x, multipliers) = sqp::minimise(&bound, &within, &start, run.now.beta, ROUNDS);
     let measured = model.limits.alpha.len();
@@ -114,11 +128,89 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     model.limits.minimum = x;
 }
 
-/// The trust region within the box.
-fn region(frame: &Frame, beta: f64) -> Halfspaces {
+/// Under noise: the point with the lowest mean, with some caution, among those that the models of the constraints allow with some.
+/// It is what the run would recommend, and what is to be improved on; without one, the mean at the centre is.
+pub(super) fn recommend(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
+    const SURE: f64 = 1.0;
+    let landscape = Landscape::of(model, 1.0);
+    let (frame, beta, moves) = (&run.now.frame, run.now.beta, moves(problem));
+    let bound = Bound { landscape, problem, frame, kappa: -noise::CAUTION, caution: SURE, moves: &moves };
+    let start = &model.limits.minimum;
+    let (mut x, _) = sqp::minimise(&bound, &region(frame, beta, &moves), start, beta, ROUNDS);
+    let mut u: Vec<f64> = (0..x.len()).map(|j| frame.to_box(&x, j).clamp(-1.0, 1.0)).collect();
+    problem.domain.snap(&mut u);
+    let centre = landscape.at(&vec![0.0; x.len()]).0.mean;
+    let allowed = if problem.known.is_empty() { None } else { problem.known.pull(problem.domain, &u, frame.centre()) };
+    if let Some(allowed) = allowed {
+        problem.domain.to_unit(&allowed, &mut u);
+    }
+    x = local(frame, &u);
+    let (at, limits) = landscape.at(&x);
+    // A whole number or a known constraint may have moved it.
+    let met = limits.iter().all(|(g, _)| *g <= 0.0);
+    model.incumbent = if met { at.mean } else { centre };
+    if met {
+        noise::keep_in_mind(run, &model.outputs, u, at.mean, at.std);
+    }
+}
+
+/// The axes that are searched by gradients.
+fn moves(problem: Problem<'_>) -> Vec<bool> {
+    (0..problem.domain.dim()).map(|i| !problem.domain.is_mixed() || problem.moves(i)).collect()
+}
+
+/// The trust region within the box, along the axes that move.
+fn region(frame: &Frame, beta: f64, moves: &[bool]) -> Halfspaces {
     let mut within = Halfspaces::cube(frame.dim(), beta);
     feasible::in_box(frame, &vec![(-1.0, 1.0); frame.dim()], &mut within);
+    within.retain(|normal| normal.iter().zip(moves).any(|(a, moves)| *a != 0.0 && *moves));
     within
+}
+
+/// Score, mean and place of each place of a mixed space. Those that are refined go first to the constrained minimum of a lower bound
+/// along the axes that move; those that known constraints do not allow are moved, their reals first.
+pub(super) fn score_places(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    model: &Model,
+    search: &Search,
+    refined: Option<&[bool]>,
+    places: &[Vec<f64>],
+) -> Vec<(f64, f64, Vec<f64>)> {
+    let (frame, domain) = (&run.now.frame, problem.domain);
+    let landscape = Landscape::of(model, search.optimism);
+    let caution = caution(problem, run);
+    let score = |u: Vec<f64>| {
+        let mut x = vec![0.0; domain.parameters().len()];
+        domain.to_user(&u, &mut x);
+        let mut u = u;
+        if !(problem.known.is_empty() || problem.known.known.admits(domain, &mut x)) {
+            match problem.known.settle(domain, &u, frame.centre()) {
+                Some(allowed) => x = allowed,
+                None => return (f64::NEG_INFINITY, 0.0, u),
+            }
+        }
+        if !problem.known.is_empty() {
+            domain.to_unit(&x, &mut u);
+        }
+        let (score, mean) = landscape.score(&local(frame, &u));
+        (if score.is_nan() { f64::NEG_INFINITY } else { score }, mean, u)
+    };
+    let refine = |u: &[f64], moves: &[bool]| {
+        let bound = Bound { landscape, problem, frame, kappa: search.optimism, caution, moves };
+        let within = region(frame, search.beta, moves);
+        let x = sqp::minimise(&bound, &within, &local(frame, u), search.beta, ROUNDS).0;
+        let mut u: Vec<f64> = (0..x.len()).map(|j| frame.to_box(&x, j).clamp(-1.0, 1.0)).collect();
+        domain.snap(&mut u);
+        u
+    };
+    let better = |u: &Vec<f64>| {
+        let here = score(u.clone());
+        let Some(moves) = refined else { return here };
+        let there = score(refine(u, moves));
+        if there.0 > here.0 { there } else { here }
+    };
+    places.iter().map(better).collect()
 }
 
 /// By how many standard deviations the constraints are to be met: twice as many with each violation in a row.
@@ -164,11 +256,12 @@ pub(super) fn search(
         }
     }
     let sampled = candidates.len();
-    let within = region(frame, search.beta);
+    let moves = moves(problem);
+    let within = region(frame, search.beta, &moves);
     let caution = caution(problem, run);
     let origin = vec![0.0; d];
     let mut descend = |kappa: f64, start: &[f64]| {
-        let bound = Bound { landscape, problem, frame, kappa, caution };
+        let bound = Bound { landscape, problem, frame, kappa, caution, moves: &moves };
         let mut x = sqp::minimise(&bound, &within, start, search.beta, ROUNDS).0;
         let u = into_region(frame, search.beta, &mut x);
         if let Some((x, u)) = allowed(x, u) {

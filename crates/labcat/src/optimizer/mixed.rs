@@ -2,11 +2,13 @@
 
 use super::config::Settings;
 use super::model::{Model, Workspace};
+use super::noise;
 use super::propose::{Choice, Prepared, Problem, prepare, search_of};
 use super::report::{Origin, RestartCause};
 use super::run::{LocalRun, Progress, Slice};
 use super::seen::Seen;
 use super::shortcut::{self, Shortcut};
+use super::{Limited, feasible, landscape};
 use crate::acquisition::maximise::{Lattice, Maximiser, Search};
 use crate::domain::{Axis, Domain};
 use crate::frame::{Frame, Outputs};
@@ -18,7 +20,7 @@ use crate::rng::Rng;
 use std::ops::Range;
 
 /// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
-const SMALL: u64 = 2048;
+pub(super) const SMALL: u64 = 2048;
 /// Samples of the acquisition function per parameter.
 const SAMPLES: usize = 40;
 /// How many of them, of different choices, are climbed from, and for how many rounds at most.
@@ -28,6 +30,8 @@ const ROUNDS: usize = 6;
 const NEAR: f64 = 1e-3;
 /// Evaluations without progress, per parameter, after which the neighbours that were never tried are.
 const PATIENCE: usize = 3;
+/// Progress that is worth waiting for, as a part of what lies between the best and the median of the members.
+const WORTH: f64 = 0.01;
 /// Random tries for a configuration that was never suggested, before all are gone through.
 const TRIES: usize = 200;
 
@@ -45,34 +49,50 @@ pub(super) fn reach(problem: Problem<'_>, run: &LocalRun, beta: f64, out: &mut V
 /// The best of the members, or why the run is over: the reals have converged and no neighbour of the best point is left.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
-    let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
-    let best = run.now.members.iter().position(is_best).ok_or(RestartCause::OutputRange)?;
+    let best = best_of(problem, run, outputs).ok_or(RestartCause::OutputRange)?;
     if !problem.ends || is_small(problem.domain) {
         return Ok(best);
     }
-    if let Some(cause) = settled(problem, run, best)
+    if let Some(cause) = settled(problem, run)
         && untried(problem, run.now.members[best]).is_empty()
     {
         return Err(cause);
     }
-    let overall = observations.best().and_then(|p| observations.value(p)).unwrap_or(f64::INFINITY);
-    let behind = outputs.minimum() - overall;
+    let overall = observations.incumbent().unwrap_or(f64::INFINITY);
+    let behind = feasible::best_value(problem, run).unwrap_or(outputs.minimum()) - overall;
     if switches.restarts && switches.give_up.is_some_and(|most| behind > most * outputs.range()) {
         return Err(RestartCause::Hopeless);
     }
     Ok(best)
 }
 
+/// The best of the members, by merit where constraints are measured.
+fn best_of(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<usize> {
+    if problem.settings.switches.constraints > 0 {
+        return feasible::best_member(problem, run);
+    }
+    run.now.members.iter().position(|&p| problem.observations.value(p) == Some(outputs.minimum()))
+}
+
 fn is_small(domain: &Domain) -> bool {
     domain.list_length().is_some_and(|n| n <= SMALL)
 }
 
-/// Whether there has been no progress for a while and the reals have converged.
-fn settled(problem: Problem<'_>, run: &LocalRun, best: usize) -> Option<RestartCause> {
-    let (domain, members) = (problem.domain, &run.now.members);
-    let idle = problem.observations.len().saturating_sub(members[best] + 1);
-    let reals_move = has_reals(domain) && !run.slice.as_ref().is_some_and(|s| s.over);
-    (!reals_move && idle >= PATIENCE * domain.free_parameters()).then_some(RestartCause::Neighbourhood)
+/// Whether there has been no progress worth having for a while; if there are no restarts, whether the reals have converged as well.
+fn settled(problem: Problem<'_>, run: &LocalRun) -> Option<RestartCause> {
+    let Problem { domain, observations, .. } = problem;
+    let converged = !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.over);
+    if !(converged || problem.settings.switches.restarts) {
+        return None;
+    }
+    let value = |p: &usize| feasible_value(observations, *p);
+    let mut values: Vec<f64> = run.now.members.iter().filter_map(value).collect();
+    values.sort_by(f64::total_cmp);
+    let (least, median) = (values.first()?, values[values.len() / 2]);
+    let gain = if converged { 0.0 } else { WORTH * (median - least) };
+    let reached = *run.now.members.iter().find(|p| value(p).is_some_and(|v| v <= least + gain))?;
+    let idle = observations.all()[reached + 1..].iter().filter(|e| e.run == run.number).count();
+    (idle >= PATIENCE * domain.free_parameters()).then_some(RestartCause::Neighbourhood)
 }
 
 fn has_reals(domain: &Domain) -> bool {
@@ -87,7 +107,7 @@ impl Problem<'_> {
     }
 }
 
-/// Takes an evaluation of the run into the search of the reals, if it has the same choices.
+/// Takes an evaluation into the search of the reals that it belongs to, if it has the same choices.
 pub(super) fn place(
     domain: &Domain,
     observations: &Observations,
@@ -95,13 +115,34 @@ pub(super) fn place(
     position: usize,
     succeeded: bool,
 ) {
-    let Some(slice) = &mut run.slice else { return };
-    let Some(&first) = slice.run.now.members.first() else { return };
-    if domain.same_choices(observations.unit(first), observations.unit(position)) {
-        let best = slice.run.now.members.iter().filter_map(|&p| observations.value(p)).fold(f64::INFINITY, f64::min);
-        slice.over &= !observations.value(position).is_some_and(|v| v < best);
-        slice.run.place(position, succeeded);
+    let of = observations.all()[position].run;
+    for slice in run.slice.iter_mut().chain(&mut run.kept).filter(|slice| slice.run.number == of) {
+        let Some(&first) = slice.run.now.members.first() else { continue };
+        if domain.same_choices(observations.unit(first), observations.unit(position)) {
+            slice.over &= !feasible_value(observations, position).is_some_and(|v| v < slice.best(observations));
+            slice.run.place(position, succeeded);
+        }
     }
+}
+
+impl Slice {
+    fn best(&self, observations: &Observations) -> f64 {
+        self.run.now.members.iter().filter_map(|&p| feasible_value(observations, p)).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The value of an observation that meets its constraints.
+fn feasible_value(observations: &Observations, position: usize) -> Option<f64> {
+    observations.value(position).filter(|_| observations.is_feasible(position))
+}
+
+/// What a run that is over leaves to the next: the search of the reals at the best point of all, while it has not converged.
+pub(super) fn kept(observations: &Observations, over: &mut LocalRun) -> Option<Box<Slice>> {
+    let best = observations.best().and_then(|p| observations.value(p));
+    let left = over.slice.take().into_iter().chain(over.kept.take());
+    let mut kept = left.into_iter().find(|slice| !slice.over && Some(slice.best(observations)) == best)?;
+    kept.leads = false;
+    Some(kept)
 }
 
 /// The next point: of the search of the reals and that of everything in turn, each for as long as it finds better points.
@@ -113,28 +154,39 @@ pub(super) fn propose(
     rng: &mut Rng,
     next: TrialId,
 ) -> Result<Choice, RestartCause> {
+    if let Some(mut kept) = run.kept.take() {
+        work.reclaim(model.take()); // it may be another's
+        let observations = problem.observations;
+        let outdone =
+            run.now.members.iter().any(|&p| observations.value(p).is_some_and(|v| v < kept.best(observations)));
+        if kept.decided_at != observations.len() {
+            (kept.leads, kept.decided_at) = (!kept.leads, observations.len());
+        }
+        let step = (kept.leads && !outdone).then(|| step_of_reals(problem, &mut kept, model, work, rng, next));
+        if !outdone && !matches!(step, Some(Err(_))) {
+            run.kept = Some(kept);
+        }
+        if let Some(Ok(choice)) = step {
+            return Ok(choice);
+        }
+        work.reclaim(model.take());
+    }
     decide(problem, run);
-    let leads = run.slice.as_ref().is_some_and(|s| s.leads);
-    if leads && let Some(mut slice) = run.slice.take() {
-        let settings = slice_settings(problem);
-        let inner = Problem { settings: &settings, sliced: true, ..problem };
-        if slice.run.now.members.len() >= settings.initial_points.min(2 + reals(problem.domain)) {
+    if let Some(mut slice) = run.slice.take_if(|s| s.leads) {
+        let enough =
+            slice.run.now.members.len() >= slice_settings(problem).initial_points.min(2 + reals(problem.domain));
+        let step = enough.then(|| {
             if model.as_ref().is_some_and(|m| !m.sliced) {
                 work.reclaim(model.take());
             }
-            let choice = match prepare(inner, &mut slice.run, model, work, next) {
-                Ok(Prepared::Choice(choice)) => Ok(choice),
-                Ok(Prepared::Model(current)) => choose(inner, &slice.run, current, work, rng, true),
-                Err(cause) => Err(cause),
-            };
-            slice.over = choice.is_err();
-            slice.leads = choice.is_ok();
-            run.slice = Some(slice);
-            if choice.is_ok() {
-                return choice;
-            }
-        } else {
-            run.slice = Some(slice);
+            step_of_reals(problem, &mut slice, model, work, rng, next)
+        });
+        if let Some(step) = &step {
+            (slice.over, slice.leads) = (step.is_err(), step.is_ok());
+        }
+        run.slice = Some(slice);
+        if let Some(Ok(choice)) = step {
+            return Ok(choice);
         }
     }
     if model.as_ref().is_some_and(|m| m.sliced) {
@@ -144,6 +196,23 @@ pub(super) fn propose(
     match prepare(problem, run, model, work, next)? {
         Prepared::Choice(choice) => Ok(choice),
         Prepared::Model(current) => choose(problem, run, current, work, rng, leads),
+    }
+}
+
+/// A step of the search of the reals alone.
+fn step_of_reals(
+    problem: Problem<'_>,
+    slice: &mut Slice,
+    model: &mut Option<Model>,
+    work: &mut Workspace,
+    rng: &mut Rng,
+    next: TrialId,
+) -> Result<Choice, RestartCause> {
+    let settings = slice_settings(problem);
+    let inner = Problem { settings: &settings, sliced: true, ..problem };
+    match prepare(inner, &mut slice.run, model, work, next)? {
+        Prepared::Choice(choice) => Ok(choice),
+        Prepared::Model(current) => choose(inner, &slice.run, current, work, rng, true),
     }
 }
 
@@ -161,8 +230,17 @@ fn slice_settings(problem: Problem<'_>) -> Settings {
 /// Whether the next step is one of the reals: after a success as before, after a failure the other way.
 fn decide(problem: Problem<'_>, run: &mut LocalRun) {
     let Problem { domain, observations, .. } = problem;
+    if noise::is_on(problem, run) {
+        (run.slice, run.kept) = (None, None); // the best value is no guide
+        return;
+    }
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
-    let Some(&best) = run.now.members.iter().min_by(|a, b| value(a).total_cmp(&value(b))) else { return };
+    let best = if problem.settings.switches.constraints > 0 {
+        feasible::best_member(problem, run).map(|k| run.now.members[k])
+    } else {
+        run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))
+    };
+    let Some(best) = best else { return };
     if !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.decided_at == observations.len()) {
         return;
     }
@@ -178,9 +256,20 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
             frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
         }
         let (beta, noise) = (run.now.beta, run.now.noise.clone());
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices: Vec::new() };
         let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
-        let alone = LocalRun { number, design, failed, revised: false, promise: None, slice: None, now, before };
+        let alone = LocalRun {
+            number,
+            design,
+            failed,
+            crowd: 0,
+            revised: false,
+            promise: None,
+            slice: None,
+            kept: None,
+            now,
+            before,
+        };
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
     });
     slice.leads = led == improved && !slice.over;
@@ -230,7 +319,10 @@ fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
     let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR);
     let mut neighbours = domain.neighbours(&observations.all()[position].x);
-    neighbours.retain(|x| {
+    neighbours.retain_mut(|x| {
+        if !(problem.known.is_empty() || problem.known.known.admits(domain, x)) {
+            return false;
+        }
         domain.to_unit(x, &mut u);
         !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && near(v, &u))
     });
@@ -246,10 +338,13 @@ fn choose(
     rng: &mut Rng,
     reals_only: bool,
 ) -> Result<Choice, RestartCause> {
-    let Problem { domain, settings, observations, seen, .. } = problem;
+    let Problem { domain, settings, pending, seen, .. } = problem;
     let search = search_of(problem, run)?;
-    let best = run.now.members.iter().position(|&p| observations.value(p) == Some(model.outputs.minimum()));
-    let over = best.filter(|_| !reals_only && !is_small(domain)).filter(|&b| settled(problem, run, b).is_some());
+    // Under noise a point may be evaluated again, but not while it is.
+    let again = model.fit.gp.prior().noise > 0.0;
+    let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
+    let best = best_of(problem, run, &model.outputs);
+    let over = best.filter(|_| !reals_only && !again && !is_small(domain)).filter(|_| settled(problem, run).is_some());
     let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
     let moves =
         (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
@@ -260,7 +355,7 @@ fn choose(
     let mut found: Vec<Found> = if !neighbours.is_empty() {
         climb.score(&climb.places(&neighbours), false)
     } else if is_small(domain) {
-        climb.score(&climb.places(&all_unseen(domain, seen)), false)
+        climb.score(&climb.places(&listed(problem, is_new)), false)
     } else {
         climb.search(rng)
     };
@@ -268,7 +363,10 @@ fn choose(
     let mut x = vec![0.0; domain.parameters().len()];
     for Found { u, mean, score } in found {
         domain.to_user(&u, &mut x);
-        if !seen.contains(&x) {
+        if !(problem.known.is_empty() || problem.known.known.admits(domain, &mut x)) {
+            continue;
+        }
+        if is_new(&x) {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
             return Ok(Choice { x, origin: Origin::Model, acquisition: score, predicted, clipped: 0 });
         }
@@ -310,6 +408,12 @@ impl Climb<'_> {
     }
 
     fn score(&mut self, places: &[Vec<f64>], refined: bool) -> Vec<Found> {
+        if self.problem.is_constrained() {
+            let Self { problem, run, model, search, moves, .. } = self;
+            let moves = refined.then_some(moves.as_slice());
+            let found = landscape::score_places(*problem, run, model, search, moves, places);
+            return found.into_iter().map(|(score, mean, u)| Found { u, mean, score }).collect();
+        }
         let (problem, frame) = (self.problem, &self.run.now.frame);
         let lattice = Lattice { domain: problem.domain, moves: &self.moves };
         let refined_in = Some(lattice).filter(|_| refined && self.search.refinements > 0);
@@ -424,13 +528,17 @@ impl Climb<'_> {
     }
 }
 
-/// Every configuration of a small space that was never suggested.
-fn all_unseen(domain: &Domain, seen: &Seen) -> Vec<Vec<f64>> {
+/// Every configuration of a small space that is allowed and may be suggested.
+fn listed(problem: Problem<'_>, is_new: impl Fn(&[f64]) -> bool) -> Vec<Vec<f64>> {
+    if let Some(listed) = &problem.known.listed {
+        return listed.iter().filter(|x| is_new(x)).cloned().collect();
+    }
+    let domain = problem.domain;
     let length = domain.list_length().unwrap_or(0);
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut known = Seen::with_capacity(0);
     for x in (0..length).map(|k| domain.listed(k)) {
-        if !seen.contains(&x) && !known.contains(&x) {
+        if is_new(&x) && !known.contains(&x) {
             known.insert(&x);
             found.push(x);
         }
@@ -438,21 +546,23 @@ fn all_unseen(domain: &Domain, seen: &Seen) -> Vec<Vec<f64>> {
     found
 }
 
-/// Any configuration that was never suggested; `None` if none is found (in a space of reals, a hit is no accident).
-pub(super) fn unseen(domain: &Domain, seen: &Seen, rng: &mut Rng) -> Option<Vec<f64>> {
+/// Any configuration that was never suggested and is allowed; `None` if none is found (in a space of reals, a hit is no accident).
+pub(super) fn unseen(domain: &Domain, limited: &Limited, seen: &Seen, rng: &mut Rng) -> Option<Vec<f64>> {
     if !domain.is_mixed() {
         return None;
     }
+    let is_new = |x: &mut Vec<f64>| (limited.is_empty() || limited.known.admits(domain, x)) && !seen.contains(x);
     let mut x = vec![0.0; domain.parameters().len()];
     for _ in 0..TRIES {
         let cube: Vec<f64> = x.iter().map(|_| rng.between(-1.0, 1.0)).collect();
         domain.to_user(&domain.embed(&cube), &mut x);
-        if !seen.contains(&x) {
+        if is_new(&mut x) {
             return Some(x);
         }
     }
     // Tries that all hit leave few: going through the list from a random place finds one soon enough.
     let length = domain.list_length()?;
     let start = (rng.unit() * length as f64) as u64;
-    (0..length).map(|k| domain.listed((start + k) % length)).find(|x| !seen.contains(x))
+    let mut all = (0..length).map(|k| domain.listed((start + k) % length));
+    all.find_map(|mut x| is_new(&mut x).then_some(x))
 }

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::known::{Known, KnownError};
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
-use config::{Config, ConfigError, Settings};
+use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
 use noise::Found;
 use propose::Choice;
@@ -122,6 +122,8 @@ struct Pending {
 struct Limited {
     known: Known,
     inside: Vec<f64>,
+    /// Of a small finite space, every configuration that meets them.
+    listed: Option<Vec<Vec<f64>>>,
 }
 
 impl Limited {
@@ -133,6 +135,21 @@ impl Limited {
     /// in user units.
     fn pull(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
         self.known.pull(domain, u, centre).or_else(|| self.known.pull(domain, u, &self.inside))
+    }
+
+    /// As [`Limited::pull`], but with the whole numbers and choices of `u` if its reals alone can meet the constraints.
+    fn settle(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
+        const ROUNDS: usize = 5;
+        let (mut place, mut x) = (u.to_vec(), vec![0.0; domain.parameters().len()]);
+        for _ in 0..ROUNDS {
+            let Some(next) = self.known.project(domain, &place) else { break };
+            place = next;
+            domain.to_user(&place, &mut x);
+            if self.known.admits(domain, &mut x) {
+                return Some(x);
+            }
+        }
+        self.pull(domain, u, centre)
     }
 }
 
@@ -166,6 +183,8 @@ pub struct Optimizer {
     /// Points the user wants suggested first.
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
+    /// How many evaluations the user will have outstanding at a time, 0 if not known. Not part of the saved state.
+    expected: usize,
     run: LocalRun,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
@@ -204,6 +223,7 @@ impl Optimizer {
             pending: Vec::new(),
             queue: VecDeque::new(),
             next_id: 0,
+            expected: 0,
             run,
             best_run: None,
             found: None,
@@ -226,9 +246,16 @@ impl Optimizer {
     /// an optimizer that continues from one.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
-        let inside = known.sample(&self.domain, &mut Rng::new(self.config().seed))?;
+        let length = self.domain.list_length().filter(|n| *n <= mixed::SMALL && !known.is_empty());
+        let listed = length.map(|n| known.list(&self.domain, n));
+        let inside = match listed.as_ref().map(|all| all.first()) {
+            Some(first) => {
+                first.map(|x| self.place(x)).ok_or(KnownError::NotFound { tried: length.unwrap_or(0) as usize })?
+            }
+            None => known.sample(&self.domain, &mut Rng::new(self.config().seed))?,
+        };
         self.queue.retain(|x| known.allows(x));
-        self.known = Limited { known, inside };
+        self.known = Limited { known, inside, listed };
         self.drop_model();
         Ok(())
     }
@@ -248,11 +275,27 @@ impl Optimizer {
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         let model = self.model.as_ref().filter(|_| chosen_by_model).map(|model| (&self.domain, &self.run, model));
         StepReport::write(&mut self.report, self.observations.len(), &choice, model, self.run.number, restart);
-        Ok(self.suggest(choice.x))
+        let kept = self.run.kept.as_ref().filter(|kept| kept.leads && choice.origin.is_proposed());
+        let number = kept.map_or(self.run.number, |kept| kept.run.number);
+        Ok(self.suggest(choice.x, number))
+    }
+
+    /// How many evaluations will be outstanding at a time, if that is known. What is outstanding is seen in any case; knowing it
+    /// before helps while there is less. It is not saved with the state.
+    pub fn expect_outstanding(&mut self, n: usize) {
+        self.expected = n;
     }
 
     /// As many as `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
     pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
+        let known = self.expected;
+        self.expected = known.max(self.pending.len().saturating_add(n));
+        let suggestions = self.ask_one_by_one(n);
+        self.expected = known;
+        suggestions
+    }
+
+    fn ask_one_by_one(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let mut suggestions = Vec::new();
         for _ in 0..n {
             match self.ask() {
@@ -270,6 +313,12 @@ impl Optimizer {
         loop {
             if let Some(x) = self.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
+            }
+            if let Some((best, 1)) = self.doubted().filter(|_| !self.has_noise()) {
+                if self.pending.iter().any(|p| p.x == best.x) {
+                    return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
+                }
+                return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
             let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
@@ -315,12 +364,32 @@ impl Optimizer {
                 return x;
             }
         }
-        mixed::unseen(&self.domain, &self.seen, &mut self.rng).unwrap_or(x)
+        mixed::unseen(&self.domain, &self.known, &self.seen, &mut self.rng).unwrap_or(x)
     }
 
-    /// Whether every configuration of a finite space was suggested or told, and nobody wants one again.
+    /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
     fn is_exhausted(&self) -> bool {
-        self.queue.is_empty() && self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all)
+        self.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
+    }
+
+    /// Whether every configuration of a finite space that is allowed was suggested or told.
+    fn is_covered(&self) -> bool {
+        match &self.known.listed {
+            Some(listed) => listed.iter().all(|x| self.seen.contains(x)),
+            None => self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all),
+        }
+    }
+
+    /// With `noise = auto`, the best point of a space that is covered, unless it has shown that values are exact: evaluated more than once,
+    /// they are equal. And how often it was evaluated.
+    fn doubted(&self) -> Option<(&Evaluation, usize)> {
+        let best = self.best().filter(|_| self.config().noise == Noise::Auto && self.is_covered())?;
+        let values = self.evaluations().iter().filter(|e| e.x == best.x).filter_map(|e| e.outcome.value());
+        let (mut count, mut differ) = (0, false);
+        for value in values {
+            (count, differ) = (count + 1, differ || Some(value) != best.outcome.value());
+        }
+        (count == 1 || differ).then_some((best, count))
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {
@@ -335,9 +404,13 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
+        if let Some(best) = self.observations.best().filter(|_| self.config().keep_best) {
+            next.design.pop();
+            next.place(best, true);
+        }
         let recommended = self.keep_found();
-        let mut over = std::mem::replace(&mut self.run, next);
-        over.slice = None;
+        next.kept = mixed::kept(&self.observations, &mut self.run);
+        let over = std::mem::replace(&mut self.run, next);
         let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
         if holds_best && over.started() {
             self.best_run = Some(over);
@@ -350,11 +423,11 @@ impl Optimizer {
     }
 
     /// Gives out a point.
-    fn suggest(&mut self, x: Vec<f64>) -> Suggestion {
+    fn suggest(&mut self, x: Vec<f64>, run: usize) -> Suggestion {
         let id = TrialId(self.next_id);
         self.next_id += 1;
         self.seen.insert(&x);
-        self.pending.push(Pending { id, x: x.clone(), run: self.run.number });
+        self.pending.push(Pending { id, x: x.clone(), run });
         Suggestion { id, x }
     }
 
@@ -363,6 +436,7 @@ impl Optimizer {
         let position = self.pending_position(id)?;
         let outcome = self.checked(outcome.into())?;
         let Pending { id, x, run } = self.pending.remove(position);
+        self.run.crowd = self.run.crowd.max(self.pending.len());
         self.record(Evaluation { id, x, outcome, run });
         Ok(())
     }
@@ -405,14 +479,14 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
-        self.run.slice = None; // begun again when it is needed
+        (self.run.slice, self.run.kept) = (None, None); // begun again when they are needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;
-        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.number == run) {
+        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.holds(position, run)) {
             self.best_run = None; // it names what succeeded and what failed
         }
-        let changes_side = failed != fails_now && run == self.run.number;
+        let changes_side = failed != fails_now && self.run.holds(position, run);
         self.run.revised |= position < self.run.now.told && (changes_side || self.run.rests_on(position));
         if changes_side {
             self.run.place(position, !fails_now);
@@ -454,8 +528,8 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         }
+        mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
         if !(of_this_run && succeeded) {
             self.drop_model(); // it holds a fantasy of this point
         }

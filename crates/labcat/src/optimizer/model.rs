@@ -15,6 +15,7 @@ use crate::gp::joint::{Joint, Slope};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
 use crate::linalg::Matrix;
+use crate::math;
 use crate::quadratic::Quadratic;
 use crate::trust_region::TrustRegion;
 
@@ -118,6 +119,10 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
         run.rewind(); // the model was lost, not outdated: the same step again gives the same model
     }
     let (first, news) = (!run.started(), run.fresh());
+    if news > 0 {
+        let crowd = std::mem::take(&mut run.crowd);
+        run.now.others = problem.pending.len().max(crowd).max(problem.expected.saturating_sub(1));
+    }
     run.mark();
     noise::look_for_repeats(problem, run);
     run.know();
@@ -206,7 +211,8 @@ impl LocalRun {
 }
 
 /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and the
-/// most; a run that explores stays wide. Nothing of it without the switches.
+/// most; a run that explores stays wide. Nothing of it without the switches. With others on their way there are fewer rounds to get
+/// anywhere in, and each has to reach farther: the least β grows with the fourth root of their number.
 pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best: usize, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
     let explored = switches.explore_beta.filter(|_| run.explores());
@@ -215,8 +221,14 @@ pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best:
     if switches.adapt_beta {
         let improved = best >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
+        if run.now.others > 0 {
+            // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
+            let together = news.saturating_sub(1).min(run.now.others);
+            run.now.beta *= math::pow(switches.beta_decay, together as f64);
+        }
         most = least.max(switches.beta_most);
         least *= problem.settings.beta_least / base;
+        least = (least * (1.0 + run.now.others as f64).sqrt().sqrt()).min(most);
     }
     run.now.beta = run.now.beta.clamp(least, most);
 }
@@ -310,7 +322,8 @@ pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) ->
     let mut buffers = std::mem::take(&mut work.spare);
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
-    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget);
+    let nugget = if run.explores() { switches.nugget.max(switches.explore_nugget) } else { switches.nugget };
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, nugget);
     let prior = noise::prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;

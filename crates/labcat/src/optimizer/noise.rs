@@ -6,7 +6,7 @@
 //! to be seen would drown.
 
 use super::config::Noise;
-use super::feasible::Limits;
+use super::feasible::{self, Limits};
 use super::model::{self, Fit, Model, Workspace};
 use super::propose::Problem;
 use super::report::RestartCause;
@@ -44,7 +44,7 @@ const PATIENCE: usize = 40;
 /// No noise is larger than this many times the range of the values.
 const LARGEST: f64 = 1e4;
 /// A recommendation is the lowest mean plus this many standard deviations.
-const CAUTION: f64 = 1.0;
+pub(super) const CAUTION: f64 = 1.0;
 /// Gradient steps on the way to it.
 const DESCENTS: usize = 50;
 
@@ -222,15 +222,16 @@ pub(super) fn doubtful(
     (gain > DOUBT).then(|| run.now.members[best])
 }
 
-/// Observations kept: more under noise, and most where the whole run is noisy.
+/// Observations kept: more under noise, most where the whole run is noisy, and one more for each evaluation on its way, which was
+/// chosen without knowing the others.
 pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
-    let (usual, share) = (problem.settings.region.keep, run.now.noise.share);
+    let (usual, share, others) = (problem.settings.region.keep, run.now.noise.share, run.now.others);
     if share == 0.0 {
-        return usual;
+        return usual + others;
     }
     let coarse = (typical(problem, run) / (COARSE * run.now.spread)).min(1.0);
     let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse * coarse);
-    (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize
+    (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize + others
 }
 
 /// Lines 6–11 of the algorithm under noise.
@@ -249,8 +250,12 @@ pub(super) fn update_model(
         outputs = normalise_outputs(problem, run, work);
         gp = model::fit(problem, run, work)?;
     }
-    let (best, low, high) = smooth(&gp, work);
+    let (mut best, low, high) = smooth(&gp, work);
     work.spare = gp.into_buffers();
+    if problem.settings.switches.constraints > 0 {
+        let means: Vec<f64> = work.smooth.iter().map(|m| outputs.to_user(low + m * (high - low))).collect();
+        best = feasible::best_of(problem, run, &means).unwrap_or(best);
+    }
     if let Some(cause) = why_over(problem, run, outputs.to_user(low), outputs.to_user(high)) {
         return Err(cause); // line 5: converged?
     }
@@ -266,9 +271,12 @@ pub(super) fn update_model(
     }
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
-    let (u, mean, std) = recommend(problem, run, &fit, work);
-    let found = Found { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean) };
-    run.now.noise.find(found, run.now.told);
+    let mut incumbent = 0.0;
+    if !problem.is_constrained() {
+        let (u, mean, std) = recommend(problem, run, &fit, work);
+        incumbent = mean;
+        keep_in_mind(run, &outputs, u, mean, std);
+    }
     let (limits, joint) = (Limits::default(), None);
     Ok(Model {
         fit,
@@ -277,11 +285,17 @@ pub(super) fn update_model(
         shortcut: None,
         again: None,
         avoided: 0,
-        incumbent: mean,
+        incumbent,
         sliced: problem.sliced,
         limits,
         joint,
     })
+}
+
+/// Takes note of what the run would recommend: a place in the box, and the mean and standard deviation of y′ there.
+pub(super) fn keep_in_mind(run: &mut LocalRun, outputs: &Outputs, u: Vec<f64>, mean: f64, std: f64) {
+    let found = Found { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean) };
+    run.now.noise.find(found, run.now.told);
 }
 
 /// y′ of the members and the variances of their noise, in the workspace. Values are not warped where the noise would be bent with them.

@@ -21,6 +21,8 @@ pub(super) struct Problem<'a> {
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
+    /// How many evaluations the user will have outstanding at a time, 0 if he has not said.
+    pub(super) expected: usize,
     /// What the runs that are over would recommend under noise.
     pub(super) found: Option<&'a Found>,
     /// Whether a run that has converged is over: not for a look at its model.
@@ -61,11 +63,34 @@ impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
         let Self {
-            domain, settings, known, observations, pending, seen, found, run, model, work, rng, next_id, ..
+            domain,
+            settings,
+            known,
+            observations,
+            pending,
+            seen,
+            expected,
+            found,
+            run,
+            model,
+            work,
+            rng,
+            next_id,
+            ..
         } = self;
-        let found = found.as_ref();
-        let problem =
-            Problem { domain, settings, known, observations, pending, seen, found, ends: true, sliced: false };
+        let (found, expected) = (found.as_ref(), *expected);
+        let problem = Problem {
+            domain,
+            settings,
+            known,
+            observations,
+            pending,
+            seen,
+            expected,
+            found,
+            ends: true,
+            sliced: false,
+        };
         if domain.is_mixed() {
             return mixed::propose(problem, run, model, work, rng, TrialId(*next_id));
         }
@@ -132,7 +157,7 @@ pub(super) fn update_model(
     let (news, passes) = model::begin_step(problem, run, work);
     if noise::is_on(problem, run) {
         let model = noise::update_model(problem, run, work, (news, passes))?;
-        return Ok(limited(problem, run, model));
+        return Ok(limited(problem, run, model, work));
     }
     let outputs = model::normalise_outputs(problem, run, work, true); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
@@ -152,14 +177,17 @@ pub(super) fn update_model(
     let (limits, joint) = (Limits::default(), model::join_gradients(problem, run, &fit.gp, &outputs));
     let (incumbent, sliced) = (0.0, problem.sliced);
     let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent, sliced, limits, joint };
-    Ok(limited(problem, run, model))
+    Ok(limited(problem, run, model, work))
 }
 
 /// The model with those of the constraints.
-fn limited(problem: Problem<'_>, run: &mut LocalRun, mut model: Model) -> Model {
+fn limited(problem: Problem<'_>, run: &mut LocalRun, mut model: Model, work: &mut Workspace) -> Model {
     if problem.is_constrained() {
-        model.limits = feasible::fit(problem, run, &mut model);
+        model.limits = feasible::fit(problem, run, &mut model, &mut work.quadratic);
         landscape::settle(problem, run, &mut model);
+        if noise::is_on(problem, run) {
+            landscape::recommend(problem, run, &mut model);
+        }
     }
     model
 }

@@ -3,7 +3,7 @@
 use super::model::Model;
 use super::propose::Choice;
 use super::run::LocalRun;
-use crate::domain::Domain;
+use crate::domain::{Axis, Domain};
 use crate::length_scale::StepKind;
 
 /// Why a local run ended.
@@ -77,6 +77,13 @@ pub enum Origin {
     Repeat,
 }
 
+impl Origin {
+    /// Whether a step of the algorithm proposed it.
+    pub(super) fn is_proposed(self) -> bool {
+        !matches!(self, Self::Enqueued | Self::Design)
+    }
+}
+
 /// What one `ask` did.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -99,7 +106,7 @@ pub struct StepReport {
     pub centre: Vec<f64>,
     /// Rotation R, column after column: the axes of the frame, in the box [−1, 1]^d.
     pub rotation: Vec<f64>,
-    /// Half-widths β S of the trust region along the axes, in units of the box.
+    /// Half-widths β S of the trust region along the axes, in units of the box; choices, which it does not bound, are left out.
     pub half_widths: Vec<f64>,
     /// a: range of the outputs in the model.
     pub output_range: f64,
@@ -176,7 +183,8 @@ impl StepReport {
             report.log_likelihood = gp.log_likelihood();
             report.nugget = gp.prior().nugget;
             length_scales.extend_from_slice(&model.fit.ell);
-            half_widths.extend(frame.scale().iter().map(|s| s * run.now.beta));
+            let bounded = frame.scale().iter().zip(domain.axes()).filter(|(_, axis)| **axis != Axis::Choice);
+            half_widths.extend(bounded.map(|(s, _)| s * run.now.beta));
             centre.resize(domain.parameters().len(), 0.0);
             domain.to_user(frame.centre(), &mut centre);
             rotation.extend_from_slice(frame.rotation().as_slice());

@@ -20,6 +20,9 @@ pub(super) struct LocalRun {
     pub(super) design: Vec<Vec<f64>>,
     /// Evaluations of this run that failed, as positions in the history, the oldest first.
     pub(super) failed: Vec<usize>,
+    /// The most that were on their way besides an evaluation told since the newest step.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub(super) crowd: usize,
     /// Whether something that the newest step knew was changed since.
     pub(super) revised: bool,
     /// The newest shortcut that was followed.
@@ -28,6 +31,9 @@ pub(super) struct LocalRun {
     /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) slice: Option<Box<Slice>>,
+    /// That of the best point of all, begun in a run that is over: it takes every other step until it has converged.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) kept: Option<Box<Slice>>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
@@ -62,6 +68,9 @@ pub(super) struct Progress {
     pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     pub(super) spread: f64,
+    /// How many other evaluations were on their way when the newest step began.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub(super) others: usize,
     /// What a unit of each measured constraint is worth in units of the objective: its multipliers in the models so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) prices: Vec<f64>,
@@ -70,12 +79,18 @@ pub(super) struct Progress {
     pub(super) noise: Known,
 }
 
+#[cfg(feature = "serde")]
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
 impl Progress {
     /// Takes the values of another, keeping the allocations.
     fn copy_from(&mut self, other: &Self) {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
-        (self.beta, self.told, self.spread) = (other.beta, other.told, other.spread);
+        (self.beta, self.told, self.spread, self.others) = (other.beta, other.told, other.spread, other.others);
         self.prices.clone_from(&other.prices);
         self.noise.clone_from(&other.noise);
     }
@@ -108,8 +123,20 @@ impl LocalRun {
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
         let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
-        let now = Progress { members: Vec::new(), frame, beta, told: 0, spread: 0.0, noise, prices: Vec::new() };
-        Self { number, design, failed: Vec::new(), revised: false, promise: None, slice: None, now, before: None }
+        let (members, prices) = (Vec::new(), Vec::new());
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices };
+        Self {
+            number,
+            design,
+            failed: Vec::new(),
+            crowd: 0,
+            revised: false,
+            promise: None,
+            slice: None,
+            kept: None,
+            now,
+            before: None,
+        }
     }
 
     /// Whether a model-based step was made.
@@ -121,6 +148,11 @@ impl LocalRun {
     pub(super) fn rests_on(&self, position: usize) -> bool {
         let before = self.before.as_ref().map_or(&[][..], |b| &b.then.members);
         self.now.members.contains(&position) || before.contains(&position)
+    }
+
+    /// Whether this evaluation of run `number` is its own, or one that it took over.
+    pub(super) fn holds(&self, position: usize, number: usize) -> bool {
+        self.number == number || self.now.members.contains(&position) || self.failed.contains(&position)
     }
 
     /// Takes an evaluation of this run in, or moves it after its outcome was revised.

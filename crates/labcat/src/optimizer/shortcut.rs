@@ -137,14 +137,15 @@ fn upright<'a, I: Iterator<Item = &'a [f64]>>(
     }
 }
 
-/// Goes to the minimum of the fit: once, and not while others are on their way. The evaluation will have the id `next`.
+/// Goes to the minimum of the fit: once, and not while another shortcut is on its way. The evaluation will have the id `next`.
 pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
     let mut x = vec![0.0; problem.domain.parameters().len()];
     problem.domain.to_user(&shortcut.u, &mut x);
     if !(problem.known.is_empty() || problem.known.known.admits(problem.domain, &mut x)) {
         return None;
     }
-    if !problem.pending.is_empty() || problem.seen.contains(&x) {
+    let on_its_way = run.promise.is_some_and(|promise| problem.pending.iter().any(|p| p.id == promise.id));
+    if on_its_way || problem.seen.contains(&x) {
         return None;
     }
     run.promise = Some(Promise { id: next, from: shortcut.from, to: shortcut.to });

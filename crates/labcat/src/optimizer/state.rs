@@ -237,6 +237,7 @@ impl Loaded {
             cancelled: self.cancelled,
             queue: self.queue,
             next_id: self.next_id,
+            expected: 0,
             run: self.run,
             best_run: self.best_run,
             found: self.found,
@@ -251,9 +252,9 @@ impl Loaded {
 impl LocalRun {
     /// Whether a state that was read can be worked with.
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
-        if let Some(slice) = &self.slice {
+        for slice in self.slice.iter().chain(&self.kept) {
             slice.run.check(d, evaluations)?;
-            if slice.run.now.members.is_empty() || slice.run.slice.is_some() {
+            if slice.run.now.members.is_empty() || slice.run.slice.is_some() || slice.run.kept.is_some() {
                 return Err("the search of the reals has no point to start from");
             }
         }

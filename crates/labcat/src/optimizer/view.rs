@@ -120,7 +120,7 @@ impl Optimizer {
 
     /// What a look at the model of a run reads.
     fn problem(&self) -> Problem<'_> {
-        let Self { domain, settings, known, observations, pending, seen, found, .. } = self;
+        let Self { domain, settings, known, observations, pending, seen, expected, found, .. } = self;
         Problem {
             domain,
             settings,
@@ -128,6 +128,7 @@ impl Optimizer {
             observations,
             pending,
             seen,
+            expected: *expected,
             found: found.as_ref(),
             ends: false,
             sliced: false,

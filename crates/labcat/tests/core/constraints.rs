@@ -1,6 +1,9 @@
 //! Constraints, measured and known, and gradients.
 
-use labcat::{Config, Domain, Error, Known, KnownError, Optimizer, Outcome, PointError, Preset, TellError};
+use labcat::{
+    Config, Domain, Error, Known, KnownError, Noise, Optimizer, Outcome, Parameter, PointError, Preset, StopReason,
+    TellError,
+};
 
 fn square() -> Domain {
     Domain::new(&[(-2.0, 2.0), (-2.0, 2.0)]).unwrap()
@@ -188,4 +191,120 @@ fn gradients_save_evaluations_and_half_of_them_some() {
     let (without, half, all) = (median(0), median(2), median(1));
     assert!(all * 2 <= without, "{all} evaluations with gradients, {without} without");
     assert!(half < without, "{half} evaluations with some gradients, {without} without");
+}
+
+/// A whole number, a choice, a switch and a real.
+fn mixed_space() -> Domain {
+    let parameters = vec![
+        Parameter::integer("n", 0.0, 20.0),
+        Parameter::categorical("kind", ["a", "b", "c"]),
+        Parameter::boolean("on"),
+        Parameter::real("x", 0.0, 2.0),
+    ];
+    Domain::from_parameters(parameters).unwrap()
+}
+
+fn mixed_value(x: &[f64]) -> f64 {
+    0.25 * (x[0] - 4.0).powi(2) + [1.0, 0.0, 0.5][x[1] as usize] + x[2] + 13.0 * (x[3] - 1.0).powi(2)
+}
+
+const MIXED_ROOM: f64 = 6.0;
+
+/// The least over whole numbers, by hand: for each n the real at its bound.
+fn mixed_least() -> f64 {
+    let at = |n: f64| mixed_value(&[n, 1.0, 0.0, ((MIXED_ROOM - n) / 4.0).min(1.0)]);
+    (0..=6).map(|n| at(f64::from(n))).fold(f64::INFINITY, f64::min)
+}
+
+fn factors() -> Vec<f64> {
+    vec![1.0, 0.0, 0.0, 4.0]
+}
+
+#[test]
+fn known_constraints_hold_with_whole_numbers_and_choices() {
+    let mut gaps = Vec::new();
+    for seed in 0..10 {
+        // And a function that knows a choice: with c the switch must be on.
+        let known =
+            Known::default().at_most(factors(), MIXED_ROOM).met(|x| if x[1] == 2.0 { 0.5 - x[2] } else { -1.0 });
+        let mut optimizer = Optimizer::with_constraints(mixed_space(), config(seed, 0), known.clone()).unwrap();
+        for _ in 0..60 {
+            let s = optimizer.ask().unwrap();
+            assert!(known.allows(&s.x), "seed {seed}: {:?}", s.x);
+            optimizer.domain().check(&s.x).unwrap();
+            optimizer.tell(s.id, mixed_value(&s.x)).unwrap();
+        }
+        gaps.push(optimizer.best().unwrap().outcome.value().unwrap() - mixed_least());
+    }
+    // The next whole number has a minimum of its own, 1/16 higher, in which a short run may end.
+    assert!(gaps.iter().all(|gap| *gap < 0.0626), "{gaps:?}");
+    assert!(gaps.iter().filter(|gap| **gap < 1e-3).count() >= 8, "{gaps:?}");
+}
+
+#[test]
+fn measured_constraints_are_met_with_whole_numbers_and_choices() {
+    for seed in 0..10 {
+        let mut optimizer = Optimizer::new(mixed_space(), config(seed, 1)).unwrap();
+        for _ in 0..80 {
+            let s = optimizer.ask().unwrap();
+            let g = s.x[0] + 4.0 * s.x[3] - MIXED_ROOM;
+            optimizer.tell(s.id, Outcome::from(mixed_value(&s.x)).with_constraints(vec![g])).unwrap();
+        }
+        let best = optimizer.best().unwrap();
+        assert!(best.outcome.is_feasible());
+        let gap = best.outcome.value().unwrap() - mixed_least();
+        assert!(gap < 1e-2, "seed {seed}: {gap:e} at {:?}", best.x);
+    }
+}
+
+#[test]
+fn a_finite_space_ends_when_all_that_is_allowed_was_tried() {
+    let numbers =
+        || Domain::from_parameters(vec![Parameter::integer("a", 0.0, 9.0), Parameter::integer("b", 0.0, 9.0)]);
+    // a + b = 7 has eight solutions; 2 a + 2 b = 7 has none.
+    let known = Known::default().equal_to(vec![1.0, 1.0], 7.0);
+    let mut optimizer = Optimizer::with_constraints(numbers().unwrap(), config(1, 0), known).unwrap();
+    let mut count = 0;
+    while let Ok(s) = optimizer.ask() {
+        assert_eq!(s.x[0] + s.x[1], 7.0);
+        optimizer.tell(s.id, s.x[0] * s.x[1]).unwrap();
+        count += 1;
+    }
+    assert_eq!((count, optimizer.stop_reason()), (8, Some(StopReason::Exhausted)));
+    let none = Known::default().equal_to(vec![2.0, 2.0], 7.0);
+    let error = Optimizer::with_constraints(numbers().unwrap(), config(1, 0), none).unwrap_err();
+    assert_eq!(error, Error::Known(KnownError::NotFound { tried: 100 }));
+}
+
+#[test]
+fn a_linear_constraint_on_a_choice_is_refused_by_name() {
+    let known = Known::default().at_most(vec![0.0, 1.0, 0.0, 0.0], 1.0);
+    let error = Optimizer::with_constraints(mixed_space(), config(1, 0), known).unwrap_err();
+    assert_eq!(error, Error::Known(KnownError::Choice { name: "kind".into() }));
+}
+
+/// Noise that is the same on every machine.
+fn jitter(k: u64) -> f64 {
+    let bits = (k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((bits ^ (bits >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+#[test]
+fn under_noise_the_recommended_point_meets_the_constraints() {
+    for seed in 0..8 {
+        let mut config = config(seed, 1);
+        config.noise = Noise::Sigma(0.05);
+        let mut optimizer = Optimizer::new(square(), config).unwrap();
+        for k in 0..80 {
+            let s = optimizer.ask().unwrap();
+            let value = bowl(&s.x) + 0.087 * jitter(1000 * seed + k);
+            optimizer.tell(s.id, Outcome::from(value).with_constraints(vec![s.x[0] + s.x[1] - 1.0])).unwrap();
+        }
+        // The least measured value is below what is possible; the recommended one is not, nor is its point.
+        let recommended = optimizer.recommended().unwrap();
+        let x = &recommended.x;
+        assert!(x[0] + x[1] <= 1.0 + 1e-3, "seed {seed}: {x:?}");
+        assert!(bowl(x) - LEAST < 0.06, "seed {seed}: {} at {x:?}", bowl(x));
+        assert!((recommended.mean - bowl(x)).abs() < 0.1, "seed {seed}: {recommended:?}");
+    }
 }

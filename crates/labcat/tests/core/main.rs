@@ -12,6 +12,7 @@ mod fixtures;
 mod fuzz;
 mod mixed;
 mod noise;
+mod parallel;
 mod quality;
 mod reports;
 mod shortcut;

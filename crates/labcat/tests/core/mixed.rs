@@ -187,3 +187,115 @@ fn a_parameter_says_what_is_wrong_with_it() {
     x[2] = 3.5;
     has(domain.check(&x).unwrap_err().to_string(), "n = 3.5 is not allowed: it takes 1, 2, … up to 100");
 }
+
+/// A repeatable draw of a standard normal, near enough.
+fn gauss(state: &mut u64) -> f64 {
+    let mut sum = 0.0;
+    for _ in 0..12 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        sum += (*state >> 11) as f64 / (1u64 << 53) as f64;
+    }
+    sum - 6.0
+}
+
+fn with_noise(parameters: Vec<Parameter>, noise: &str, seed: u64) -> Optimizer {
+    let mut config = seeded(Preset::Default, seed);
+    config.set("noise", noise).unwrap();
+    Optimizer::new(Domain::from_parameters(parameters).unwrap(), config).unwrap()
+}
+
+/// Twelve configurations with noise of half the distance between neighbours: they are evaluated again, and the best is recommended.
+#[test]
+fn a_finite_space_with_noise_is_never_exhausted() {
+    let parameters =
+        || vec![Parameter::integer("a", 1.0, 3.0), Parameter::categorical("b", ["u", "v"]), Parameter::boolean("c")];
+    for noise in ["auto", "0.5"] {
+        let mut right = 0;
+        for seed in 0..6 {
+            let mut optimizer = with_noise(parameters(), noise, seed);
+            let mut state = seed + 1;
+            let mut seen = HashSet::new();
+            for _ in 0..80 {
+                let s = optimizer.ask().unwrap();
+                seen.insert(key(&s.x));
+                let value = (s.x[0] - 2.0).abs() + s.x[1] - s.x[2] + 0.5 * gauss(&mut state);
+                optimizer.tell(s.id, value).unwrap();
+                assert_eq!(optimizer.stop_reason(), None, "{noise}, seed {seed}");
+            }
+            assert!(seen.len() <= 12 && optimizer.has_noise());
+            right += usize::from(optimizer.recommended().unwrap().x == [2.0, 0.0, 1.0]);
+        }
+        assert!(right >= 5, "{noise}: {right} of 6");
+    }
+}
+
+#[test]
+fn without_noise_a_finite_space_is_exhausted_after_one_repeat() {
+    for seed in 0..4 {
+        let parameters = vec![Parameter::integer("a", 1.0, 3.0), Parameter::boolean("b")];
+        let mut optimizer = with_noise(parameters, "auto", seed);
+        let mut points = Vec::new();
+        while let Ok(s) = optimizer.ask() {
+            points.push(key(&s.x));
+            optimizer.tell(s.id, s.x[0] + s.x[1]).unwrap();
+        }
+        assert_eq!(optimizer.stop_reason(), Some(StopReason::Exhausted));
+        assert_eq!((points.len(), points.iter().collect::<HashSet<_>>().len()), (7, 6), "seed {seed}");
+    }
+}
+
+/// Whole numbers, a choice and a real with noise: the right ones are recommended.
+#[test]
+fn noise_in_a_mixed_space_is_found_and_averaged_out() {
+    let mut right = 0;
+    for seed in 0..5 {
+        let parameters = vec![
+            Parameter::integer("n", 0.0, 9.0),
+            Parameter::categorical("kind", ["a", "b", "c"]),
+            Parameter::real("x", -1.0, 1.0),
+        ];
+        let mut optimizer = with_noise(parameters, "auto", seed);
+        let mut state = 7 * seed + 3;
+        for _ in 0..150 {
+            let s = optimizer.ask().unwrap();
+            optimizer.domain().check(&s.x).unwrap();
+            let value = 0.3 * (s.x[0] - 6.0).powi(2) + [1.0, 0.0, 2.0][s.x[1] as usize] + 4.0 * (s.x[2] - 0.3).powi(2);
+            optimizer.tell(s.id, value + 0.2 * gauss(&mut state)).unwrap();
+        }
+        let found = optimizer.recommended().unwrap().x;
+        right += usize::from(found[0] == 6.0 && found[1] == 1.0 && (found[2] - 0.3).abs() < 0.3);
+    }
+    assert!(right >= 4, "{right} of 5");
+}
+
+/// func3C of the CoCaBO paper in small: the basin of the wrong choice is left, and the reals of the best point are still polished.
+#[test]
+fn a_run_stuck_in_wrong_choices_ends_and_its_reals_converge_all_the_same() {
+    let bowl = |x: f64, y: f64, a: f64, b: f64| (x - a).powi(2) + (y - b).powi(2);
+    let (mut left, mut polished) = (0, 0);
+    for seed in 0..8 {
+        let labels = || ["a", "b", "c", "d"];
+        let parameters = vec![
+            Parameter::categorical("k", labels()),
+            Parameter::categorical("l", labels()),
+            Parameter::real("x", -1.0, 1.0),
+            Parameter::real("y", -1.0, 1.0),
+        ];
+        let mut optimizer = mixed(parameters, Preset::Default, seed);
+        for _ in 0..200 {
+            let s = optimizer.ask().unwrap();
+            let (k, l, x, y) = (s.x[0], s.x[1], s.x[2], s.x[3]);
+            // Two basins: (d, d) far from the middle is the better one, and one swap alone makes things worse.
+            let value = match (k == 3.0, l == 3.0) {
+                (true, true) => 6.0 * bowl(x, y, -0.7, 0.6),
+                (false, false) => 0.5 + bowl(x, y, 0.4, -0.3) + 0.2 * (k - 1.0).abs() + 0.2 * (l - 1.0).abs(),
+                _ => 2.0 + bowl(x, y, 0.4, -0.3),
+            };
+            optimizer.tell(s.id, value).unwrap();
+        }
+        left += usize::from(!optimizer.restarts().is_empty());
+        let best = best_value(&optimizer);
+        polished += usize::from(best < 1e-6 || (0.5..0.5 + 1e-6).contains(&best));
+    }
+    assert_eq!((left, polished), (8, 8));
+}

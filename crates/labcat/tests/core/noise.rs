@@ -190,9 +190,10 @@ fn the_region_is_never_too_narrow_to_be_seen() {
     // Even if the whole budget had been spent on one axis, it could not resolve a change of f below σ/√budget along it. A bowl
     // changes along every axis, a valley along some.
     const BUDGET: i32 = 300;
-    let valley = |x: &[f64]| x.windows(2).map(|w| 10.0 * (w[1] - w[0] * w[0]).powi(2) + (w[0] - 1.0).powi(2)).sum();
-    let functions: [&dyn Fn(&[f64]) -> f64; 2] = [&bowl, &valley];
-    for (f, sigma) in functions.into_iter().zip([1.0, 30.0]) {
+    fn valley(x: &[f64]) -> f64 {
+        x.windows(2).map(|w| 10.0 * (w[1] - w[0] * w[0]).powi(2) + (w[0] - 1.0).powi(2)).sum()
+    }
+    for (f, sigma) in [(bowl as fn(&[f64]) -> f64, 1.0), (valley, 30.0)] {
         let mut normal = Normal(Dice(12));
         let mut optimizer = optimizer(&[BOX; 2], config(Noise::Sigma(sigma), 7));
         for n in 1..=BUDGET {

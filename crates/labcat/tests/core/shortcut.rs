@@ -59,12 +59,10 @@ fn the_paper_knows_no_shortcut() {
 }
 
 #[test]
-fn a_shortcut_that_fails_is_not_tried_again_and_none_is_taken_with_others_pending() {
+fn a_shortcut_that_fails_is_not_tried_again() {
     let d = 3;
     let mut failing = optimizer(Preset::Default, d, 1);
-    let mut waiting = optimizer(Preset::Default, d, 1);
     let mut followed = Vec::new();
-    let mut held = waiting.ask().unwrap();
     for _ in 0..80 {
         let suggestion = failing.ask().unwrap();
         if failing.report().unwrap().origin == Origin::Quadratic {
@@ -74,11 +72,6 @@ fn a_shortcut_that_fails_is_not_tried_again_and_none_is_taken_with_others_pendin
         } else {
             failing.tell(suggestion.id, bowl(&suggestion.x)).unwrap();
         }
-        // One point is always pending here.
-        let next = waiting.ask().unwrap();
-        assert_ne!(waiting.report().unwrap().origin, Origin::Quadratic);
-        waiting.tell(held.id, bowl(&held.x)).unwrap();
-        held = next;
     }
     assert!(!followed.is_empty());
     assert!(failing.best().unwrap().outcome.value().unwrap() < 1e-2, "the model goes on without it");

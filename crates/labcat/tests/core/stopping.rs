@@ -1,7 +1,7 @@
 //! Every reason to stop and every cause of a restart.
 
 use crate::support::{PRESETS, best_value, evaluate, function, optimizer, seeded};
-use labcat::{AskError, Direction, Domain, Optimizer, Preset, Restart, RestartCause, StopReason, minimize};
+use labcat::{AskError, Direction, Domain, Optimizer, Origin, Preset, Restart, RestartCause, StopReason, minimize};
 
 #[test]
 fn budget() {
@@ -201,6 +201,35 @@ fn restarts_go_on_with_the_remaining_budget_and_keep_the_best() {
         assert!(solution.restarts.windows(2).all(|w| w[0].at_evaluation < w[1].at_evaluation));
         let best = solution.best.unwrap();
         assert!(best.outcome.value().unwrap() < 1e-6, "{preset}");
+    }
+}
+
+#[test]
+fn a_restart_may_begin_with_the_best_point() {
+    let f = function("levy");
+    for (keep, design) in [("false", 5), ("true", 4)] {
+        let mut config = seeded(Preset::Paper, 3);
+        config.tolerance = Some(1e-10);
+        config.set("keep_best", keep).unwrap();
+        let mut optimizer = optimizer(&f.bounds(2), config);
+        while optimizer.restarts().is_empty() {
+            evaluate(&mut optimizer, |x| f.value(x), 1);
+        }
+        let best = optimizer.best().unwrap().clone();
+        evaluate(&mut optimizer, |x| f.value(x), design - 1);
+        let first = optimizer.ask().unwrap(); // the first model of the new run
+        let (report, better) = (optimizer.report().unwrap(), optimizer.best().unwrap());
+        assert_eq!((report.run, report.origin, report.observations), (1, Origin::Model, 5));
+        assert_eq!(better.id, best.id, "the design found nothing better here");
+        assert_eq!(report.centre == best.x, keep == "true");
+        optimizer.tell(first.id, f.value(&first.x)).unwrap();
+        // It may turn out to have failed, and the run goes on without it.
+        optimizer.revise(best.id, f64::NAN).unwrap();
+        evaluate(&mut optimizer, |x| f.value(x), 20);
+        assert_ne!(optimizer.best().unwrap().id, best.id);
+        optimizer.revise(best.id, f.value(&best.x)).unwrap();
+        evaluate(&mut optimizer, |x| f.value(x), 5);
+        assert_eq!(optimizer.best().unwrap().id, best.id);
     }
 }
 

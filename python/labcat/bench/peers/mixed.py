@@ -39,8 +39,15 @@ def _optuna(objective: Objective, sampler: Any) -> None:
             return float(trial.suggest_int(name, round(parameter.low), round(parameter.high), log=parameter.log))
         return float(trial.suggest_float(name, parameter.low, parameter.high, log=parameter.log))
 
+    def value(trial: Any) -> float:
+        point: list[float] = []
+        for name, parameter in names:
+            active = parameter.is_active(point, objective.parameters)
+            point.append(suggested(trial, name, parameter) if active else parameter.middle)
+        return objective(point)
+
     study = optuna.create_study(sampler=sampler)
-    study.optimize(lambda trial: objective([suggested(trial, *named) for named in names]), n_trials=objective.remaining)
+    study.optimize(value, n_trials=objective.remaining)
 
 
 def cma_integer(objective: Objective, seed: int) -> None:
@@ -133,7 +140,7 @@ def smac(objective: Objective, seed: int) -> None:
     import logging
     import tempfile
 
-    from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
+    from ConfigSpace import Categorical, ConfigurationSpace, Float, InCondition, Integer
     from smac import HyperparameterOptimizationFacade, Scenario
 
     assert isinstance(objective, MixedObjective)
@@ -147,7 +154,19 @@ def smac(objective: Objective, seed: int) -> None:
 
     names = [f"x{k}" for k in range(objective.dim)]
     space = ConfigurationSpace(seed=seed % SEED_RANGE)
-    space.add([described(*named) for named in zip(names, objective.parameters, strict=True)])
+    known = [described(*named) for named in zip(names, objective.parameters, strict=True)]
+    space.add(known)
+    for child, p in zip(known, objective.parameters, strict=True):
+        if p.when is not None:
+            on, labels = p.when
+            numbers = [objective.parameters[on].choices.index(label) for label in labels]
+            space.add(InCondition(child, known[on], numbers))
+
+    def value(configuration: Any, seed: int = 0) -> float:
+        given = dict(configuration)
+        named = zip(names, objective.parameters, strict=True)
+        return objective([given.get(name, p.middle) for name, p in named])
+
     with tempfile.TemporaryDirectory() as folder:
         scenario = Scenario(
             space,
@@ -158,7 +177,7 @@ def smac(objective: Objective, seed: int) -> None:
         )
         HyperparameterOptimizationFacade(
             scenario,
-            lambda configuration, seed=0: objective([configuration[name] for name in names]),
+            value,
             logging_level=logging.ERROR,
             overwrite=True,
         ).optimize()

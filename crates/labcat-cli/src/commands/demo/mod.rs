@@ -190,6 +190,7 @@ impl Search {
             x: evaluation.x.clone(),
             value: evaluation.outcome.value(),
             std: evaluation.outcome.std(),
+            constraints: Vec::new(),
             status: "ok".to_owned(),
             message: None,
             seconds: None,

@@ -3,8 +3,15 @@
 const { evaluations, parameters } = study;
 const minimises = study.direction !== "maximize";
 const succeeded = evaluations.flatMap((evaluation, index) => (evaluation.value === null ? [] : [index]));
+const meets = ({ constraints }) => constraints.every((excess) => excess <= 0);
+const feasible = succeeded.filter((index) => meets(evaluations[index]));
+const infeasible = succeeded.filter((index) => !meets(evaluations[index]));
 const failed = evaluations.flatMap((evaluation, index) => (evaluation.value === null ? [index] : []));
-if (evaluations[study.best]?.value === null) study.best = null; // no best without a value to show
+const broken = failed.filter((index) => !evaluations[index].constraints.length); // without a value for no known reason
+// Nothing meets the constraints: the best is the least violated, and no best.
+const leastViolated = study.best !== null && evaluations[study.best] && !meets(evaluations[study.best]) ? study.best : null;
+if (leastViolated !== null || evaluations[study.best]?.value === null) study.best = null; // no best without a value to show
+const failedName = broken.length === failed.length ? "failed" : "failed or without a value";
 const RAMP = 6;
 const gone = new AbortController(); // ends what listens beyond the page's own elements
 
@@ -13,6 +20,8 @@ const highest = [-1];
 evaluations.forEach(({ id }, index) => highest.push(Math.max(highest[index], id)));
 const afterId = (count) => highest[Math.min(count, evaluations.length)];
 const reasonOf = ({ message, status }) => message || status;
+const violated = ({ constraints }) => study.measured_constraints
+  .flatMap((text, k) => (constraints[k] > 0 ? [`${text} by ${short(constraints[k], 3)}`] : [])).join(", ");
 
 // ---- values of parameters: numbers, or labels by their numbers; null where a parameter does not apply
 
@@ -29,7 +38,8 @@ const valueAxis = (() => {
   const values = succeeded.map((index) => evaluations[index].value);
   const extent = (numbers) => numbers.reduce(([low, high], number) => [Math.min(low, number), Math.max(high, number)], [Infinity, -Infinity]);
   const [low, high] = extent(values);
-  const best = minimises ? low : high;
+  const [lowest, highestValue] = extent((feasible.length ? feasible : succeeded).map((index) => evaluations[index].value));
+  const best = minimises ? lowest : highestValue;
   const positive = low > 0;
   const gaps = values.map((value) => Math.abs(value - best)).filter((gap) => gap > 0);
   const [floor, widest] = positive ? [low, high] : extent(gaps);
@@ -52,11 +62,11 @@ const valueAxis = (() => {
   return axis;
 })();
 
-// How good each successful evaluation is among all: 0 the worst … RAMP - 1 the best, as a step of the colour ramp.
+// How good each evaluation is among all that meet the constraints: 0 the worst … RAMP - 1 the best, as a step of the colour ramp.
 const gradeOf = (() => {
   const grades = new Int8Array(evaluations.length).fill(-1);
   const sign = minimises ? -1 : 1;
-  const order = [...succeeded].sort((a, b) => sign * (evaluations[a].value - evaluations[b].value));
+  const order = [...feasible].sort((a, b) => sign * (evaluations[a].value - evaluations[b].value));
   order.forEach((index, rank) => (grades[index] = Math.min(RAMP - 1, Math.floor((rank / order.length) * RAMP))));
   return (index) => grades[index];
 })();

@@ -5,6 +5,7 @@ const dot = ([x, y]) => `M${px(x)} ${px(y)}h0`;
 const cross = ([x, y]) => `M${px(x - 3)} ${px(y - 3)}l6 6m-6 0l6 -6`;
 const ring = ([x, y], r = 7) => `M${px(x - r)} ${px(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
 const diamond = ([x, y], r = 6) => `M${px(x)} ${px(y - r)}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;
+const hollow = (place) => ring(place, 2.5);
 const joined = (indices, mark) => indices.map(mark).join("");
 const dotSize = () => (evaluations.length > 1500 ? 3 : evaluations.length > 400 ? 4 : 5.5);
 
@@ -115,7 +116,10 @@ document.addEventListener("keydown", (event) => {
   activate(null);
 }, { signal: gone.signal });
 
-const outcome = (evaluation) => (evaluation.value === null ? trimmed(reasonOf(evaluation), 60) : short(evaluation.value, 8));
+const outcome = (evaluation) => {
+  if (evaluation.value === null) return trimmed(reasonOf(evaluation), 60);
+  return short(evaluation.value, 8) + (meets(evaluation) ? "" : `, violates ${trimmed(violated(evaluation), 60)}`);
+};
 
 function describe(index) {
   const evaluation = evaluations[index];
@@ -154,6 +158,8 @@ function drawRestarts(layer, frame) {
 const swatches = {
   dots: () => svg("path", { class: "dots", d: dot([11, 7]) }),
   crosses: () => svg("path", { class: "crosses", d: cross([11, 7]) }),
+  infeasible: () => svg("path", { class: "infeasible", d: hollow([11, 7]) }),
+  limited: () => svg("path", { class: "lines infeasible", d: "M1 7h20" }),
   best: () => svg("path", { class: "best-line", d: "M1 7h20" }),
   point: () => svg("path", { class: "best-dot", d: diamond([11, 7]) }),
   restart: () => svg("line", { class: "restart", x1: 11, x2: 11, y1: 0, y2: 14 }),

@@ -11,10 +11,11 @@ function drawConvergence(layer, width) {
   const points = evaluations.map(({ id, value }) => [frame.x(id), value === null ? frame.railAt : frame.y(valueAxis.of(value))]);
   if (study.recommended) drawNoise(layer, frame, points);
   layer.append(
-    svg("path", { class: "dots", style: `--dot:${dotSize()}`, d: joined(succeeded, (index) => dot(points[index])) }),
+    svg("path", { class: "dots", style: `--dot:${dotSize()}`, d: joined(feasible, (index) => dot(points[index])) }),
+    svg("path", { class: "infeasible", d: joined(infeasible, (index) => hollow(points[index])) }),
     svg("path", { class: "crosses", d: joined(failed, (index) => cross(points[index])) }),
   );
-  if (!study.recommended) {
+  if (!study.recommended && study.best !== null) {
     layer.append(
       svg("path", { class: "best-line", d: bestSoFar(points, frame.x(afterId(evaluations.length))) }),
       svg("path", { class: "best-dot", d: diamond(points[study.best]) }),
@@ -48,7 +49,7 @@ function drawNoise(layer, frame, points) {
 function bestSoFar(points, end) {
   let best = null;
   let path = "";
-  for (const index of [...succeeded].sort((a, b) => evaluations[a].id - evaluations[b].id)) {
+  for (const index of [...feasible].sort((a, b) => evaluations[a].id - evaluations[b].id)) {
     const { value } = evaluations[index];
     if (best !== null && (minimises ? value >= best : value <= best)) continue;
     path += best === null ? `M${px(points[index][0])} ${px(points[index][1])}` : `H${px(points[index][0])}V${px(points[index][1])}`;
@@ -69,12 +70,13 @@ function drawParameter(axis) {
     const applying = (indices) => indices.filter((index) => points[index]);
     const age = (index) => Math.floor((index / evaluations.length) * RAMP);
     for (let step = 0; step < RAMP; step += 1) {
-      const members = applying(succeeded).filter((index) => age(index) === step);
+      const members = applying(feasible).filter((index) => age(index) === step);
       layer.append(svg("path", { class: `dots ramp-${step}`, style: `--dot:${dotSize()}`, d: joined(members, (index) => dot(points[index])) }));
     }
     layer.append(
+      svg("path", { class: "infeasible", d: joined(applying(infeasible), (index) => hollow(points[index])) }),
       svg("path", { class: "crosses", d: joined(applying(failed), (index) => cross(points[index])) }),
-      svg("path", { class: "best-dot", d: joined(applying([study.best]), (index) => diamond(points[index])) }),
+      svg("path", { class: "best-dot", d: joined(study.best === null ? [] : applying([study.best]), (index) => diamond(points[index])) }),
     );
     return { height, points };
   };
@@ -87,14 +89,16 @@ function showParameters() {
     $("parameters-charts").append(html("figure", {}, caption, host));
     addChart(host, `${name} against the value, ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them.`, drawParameter(axis));
   });
-  setLegend("parameters-legend", [["ramp", "early to late"], ["point", "best"], failed.length && ["crosses", "failed"]]);
+  setLegend("parameters-legend", [["ramp", "early to late"], study.best !== null && ["point", "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
 }
 
 function showConvergence() {
-  const label = `Value of ${counted(succeeded.length, "evaluation")} and ${study.recommended ? `what is recommended, expected at ${short(study.recommended.mean)}` : `the best so far, which ends at ${short(evaluations[study.best].value)}`}. Arrow keys walk through the evaluations.`;
+  const best = study.best === null ? "no best so far" : `the best so far, which ends at ${short(evaluations[study.best].value)}`;
+  const label = `Value of ${counted(succeeded.length, "evaluation")} and ${study.recommended ? `what is recommended, expected at ${short(study.recommended.mean)}` : best}. Arrow keys walk through the evaluations.`;
   addChart($("convergence-chart"), label, drawConvergence);
   setLegend("convergence-legend", [
-    ["dots", study.recommended ? "evaluation, ± its noise" : "evaluation"], ["best", study.recommended ? "recommended, ± 2 standard deviations" : "best so far"], failed.length && ["crosses", "failed"], study.restarts.length && ["restart", "restart"],
+    ["dots", study.recommended ? "evaluation, ± its noise" : "evaluation"], (study.recommended || study.best !== null) && ["best", study.recommended ? "recommended, ± 2 standard deviations" : "best so far"],
+    infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName], study.restarts.length && ["restart", "restart"],
   ]);
   $("value-scale").hidden = !valueAxis.logPossible;
   if (!valueAxis.positive) $("log-name").textContent = "Log distance to best";
@@ -131,9 +135,11 @@ function bars(order) {
 
 // ---- half-widths of the trust region
 
+// (A region of choices alone has none.)
+const steps = study.trust_regions.filter(({ half_widths: all }) => all.length > 0);
+
 function drawWidths(layer, width) {
   const height = 240;
-  const steps = study.trust_regions;
   const widths = steps.flatMap(({ half_widths: all }) => all).filter((half) => half > 0);
   const low = widths.reduce((a, b) => Math.min(a, b), Infinity);
   const high = widths.reduce((a, b) => Math.max(a, b), 0);
@@ -142,7 +148,7 @@ function drawWidths(layer, width) {
   drawRestarts(layer, frame);
   const floor = (half) => Math.max(half, low);
   const mean = (all) => Math.exp(all.reduce((sum, half) => sum + Math.log(floor(half)), 0) / all.length);
-  for (let axis = 0; axis < parameters.length; axis += 1) {
+  for (let axis = 0; axis < steps[0].half_widths.length; axis += 1) {
     layer.append(svg("path", { class: "width", d: curve(frame, (step) => floor(step.half_widths[axis])) }));
   }
   layer.append(svg("path", { class: "width mean", d: curve(frame, (step) => mean(step.half_widths)) }));
@@ -157,7 +163,7 @@ function drawWidths(layer, width) {
 function curve(frame, size) {
   const restarts = study.restarts.map(({ at_evaluation: at }) => at);
   let [run, next, path] = [-1, 0, ""];
-  for (const step of study.trust_regions) {
+  for (const step of steps) {
     while (next < restarts.length && restarts[next] <= step.at_evaluation) next += 1;
     path += `${run === next ? "L" : "M"}${px(frame.x(afterId(step.at_evaluation) + 1))} ${px(frame.y(size(step)))}`;
     run = next;
@@ -166,6 +172,6 @@ function curve(frame, size) {
 }
 
 function showWidths() {
-  addChart($("widths-chart"), `Half-widths of the trust region at ${counted(study.trust_regions.length, "step")}.`, drawWidths);
+  addChart($("widths-chart"), `Half-widths of the trust region at ${counted(steps.length, "step")}.`, drawWidths);
   setLegend("widths-legend", [["mean", "geometric mean"], ["width", "each axis"], study.restarts.length && ["restart", "restart"]]);
 }

@@ -1,14 +1,17 @@
 // Which evaluations are meant: a filter of words and comparisons (`x > 2 value <= 0.1 status=timeout`), shared by the
 // table and the parallel coordinates. A brush on an axis writes into the same text, so there is one place to look.
 
+const feasibility = (evaluation) => (evaluation.value === null && !evaluation.constraints.length ? null : evaluation.value !== null && meets(evaluation) ? "yes" : "no");
 const valueColumn = { name: "value", get: (index) => evaluations[index].value };
 const columns = [
   { name: "id", get: (index) => evaluations[index].id },
   valueColumn,
   { name: "status", get: (index) => evaluations[index].status, words: true },
+  ...(study.measured_constraints.length ? [{ name: "feasible", get: (index) => feasibility(evaluations[index]), words: true }] : []),
   ...parameters.map((parameter, axis) => ({
     name: parameter.name, labels: parameter.labels, axis, get: (index) => evaluations[index].x[axis], text: (value) => valueText(parameter, value),
   })),
+  ...study.measured_constraints.map((text, k) => ({ name: text, get: (index) => evaluations[index].constraints[k] ?? null, text: (excess) => short(excess, 4) })),
   { name: "seconds", get: (index) => evaluations[index].seconds, text: (seconds) => short(seconds, 4) },
 ];
 const CONDITION = /("(?:[^"\\]|\\.)*"|[^\s<>=!"]+)\s*(<=|>=|!=|<|>|=)\s*("(?:[^"\\]|\\.)*"|[^\s]+)/g;

@@ -4,11 +4,14 @@ function showAbout() {
   const aim = minimises ? "minimise" : "maximise";
   const parts = [`${aim} over ${counted(parameters.length, "parameter")}`, `preset ${study.preset}`, `seed ${study.seed}`, study.created && `begun ${study.created}`];
   $("about").textContent = parts.filter(Boolean).join(" · ");
+  const limits = [...study.known_constraints.map((text) => `${text}, kept by every suggestion`), ...study.measured_constraints.map((text) => `${text}, measured`)];
+  $("limits").hidden = !limits.length;
+  $("limits").textContent = limits.length ? `${limits.length === 1 ? "Constraint" : "Constraints"}: ${limits.join(" · ")}` : "";
   $("generated").textContent = study.generated ? `on ${study.generated}` : "";
 }
 
 function showBest() {
-  const best = evaluations[study.best];
+  const best = evaluations[study.best ?? leastViolated];
   if (!best) {
     const [title, text] = evaluations.length
       ? ["No evaluation succeeded yet", "See below what the program said when it failed."]
@@ -16,7 +19,7 @@ function showBest() {
     $("best-card").append(html("div", {}, html("p", { class: "message" }, title), html("p", { class: "note" }, text)));
     return;
   }
-  const found = study.recommended;
+  const found = leastViolated === null ? study.recommended : null;
   const chosenPoint = found ?? best;
   const point = parameters.map((parameter, axis) => html("div", {}, html("dt", { title: parameter.name }, parameter.name),
     html("dd", { title: String(valueData(parameter, chosenPoint.x[axis])) }, valueText(parameter, chosenPoint.x[axis], 8))));
@@ -28,18 +31,32 @@ function showBest() {
   copy.addEventListener("click", () => copyPoint(copy, chosenPoint));
   $("best-card").append(
     html("div", {},
-      ...(found
-        ? [
-            html("p", { class: "label" }, `Recommended after ${counted(evaluations.length, "evaluation")}: expected value, ± one standard deviation`),
-            html("p", { class: "value", title: String(found.mean) }, `${short(found.mean, 6)} ± ${short(found.std, 2)}`),
-            html("p", { class: "note" }, `${found.noise === null ? "The noise was told value by value" : `Noise of a value: ${short(found.noise, 3)}`}; the ${minimises ? "lowest" : "highest"} draw was ${short(best.value, 6)}, at evaluation ${best.id}.`),
-          ]
-        : [
-            html("p", { class: "label" }, `${minimises ? "Lowest" : "Highest"} value of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}`),
-            html("p", { class: "value", title: String(best.value) }, short(best.value, 8)),
-          ])),
+      ...headline(best, found)),
     html("div", {}, shown, rest, copy),
   );
+}
+
+// What is best, in large letters: what is recommended, the best value, or what violates the constraints least.
+function headline(best, found) {
+  const label = (text) => html("p", { class: "label" }, text);
+  const value = (number, text) => html("p", { class: "value", title: String(number) }, text);
+  if (found) {
+    const noise = found.noise === null ? "The noise was told value by value" : `Noise of a value: ${short(found.noise, 3)}`;
+    return [
+      label(`Recommended after ${counted(evaluations.length, "evaluation")}: expected value, ± one standard deviation`),
+      value(found.mean, `${short(found.mean, 6)} ± ${short(found.std, 2)}`),
+      html("p", { class: "note" }, `${noise}; the ${minimises ? "lowest" : "highest"} draw was ${short(best.value, 6)}, at evaluation ${best.id}.`),
+    ];
+  }
+  if (leastViolated !== null) {
+    return [
+      html("p", { class: "message" }, "No evaluation meets the constraints yet"),
+      label(`Least violated of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}: ${violated(best)}`),
+      value(best.value, best.value === null ? "no value" : short(best.value, 8)),
+    ];
+  }
+  const among = study.measured_constraints.length ? counted(feasible.length, "feasible evaluation") : counted(evaluations.length, "evaluation");
+  return [label(`${minimises ? "Lowest" : "Highest"} value of ${among}, at evaluation ${best.id}`), value(best.value, short(best.value, 8))];
 }
 
 async function copyPoint(button, best) {
@@ -69,10 +86,11 @@ async function copyText(text) {
 
 function showFacts() {
   const spent = evaluations.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
-  const share = failed.length ? ` (${short((100 * failed.length) / evaluations.length, 2)}%)` : "";
+  const share = broken.length ? ` (${short((100 * broken.length) / evaluations.length, 2)}%)` : "";
   const facts = [
     ["Evaluations", evaluations.length.toLocaleString("en") + (study.budget === null ? "" : ` of ${study.budget.toLocaleString("en")}`)],
-    ["Failures", failed.length.toLocaleString("en") + share],
+    ...(study.measured_constraints.length ? [["Feasible", `${feasible.length.toLocaleString("en")} of ${evaluations.length.toLocaleString("en")}`]] : []),
+    ["Failures", broken.length.toLocaleString("en") + share],
     ["Restarts", study.restarts.length.toLocaleString("en")],
     ["Time in evaluations", duration(spent || null)],
     ["State", stateOf(study)],
@@ -89,18 +107,18 @@ const MANY = 12; // of what there may be many of, so many are shown at first
 
 function showFailures() {
   const counts = new Map();
-  failed.forEach((index) => counts.set(reasonOf(evaluations[index]), (counts.get(reasonOf(evaluations[index])) ?? 0) + 1));
+  broken.forEach((index) => counts.set(reasonOf(evaluations[index]), (counts.get(reasonOf(evaluations[index])) ?? 0) + 1));
   const common = [...counts].sort(([, a], [, b]) => b - a);
   $("failures-reasons").replaceChildren(...common.slice(0, MANY).map(([reason, count]) => html("li", {}, `${count.toLocaleString("en")} × ${trimmed(reason, 160)}`)));
   if (common.length > MANY) $("failures-reasons").append(html("li", {}, `and ${counted(common.length - MANY, "other reason")}`));
   const more = $("failures-more");
   let shown = 0;
   const extend = () => {
-    const next = failed.slice(shown, shown + FAILURES);
+    const next = broken.slice(shown, shown + FAILURES);
     $("failures-list").append(...next.map((index) => failure(index, shown === 0 && index === next[0])));
     shown += next.length;
-    more.hidden = shown === failed.length;
-    more.textContent = `Show ${Math.min(FAILURES, failed.length - shown)} more of ${(failed.length - shown).toLocaleString("en")}`;
+    more.hidden = shown === broken.length;
+    more.textContent = `Show ${Math.min(FAILURES, broken.length - shown)} more of ${(broken.length - shown).toLocaleString("en")}`;
   };
   more.addEventListener("click", extend);
   extend();
@@ -118,15 +136,15 @@ function failure(index, open) {
 }
 
 const SECTIONS = [
-  { id: "convergence", name: "Convergence", when: study.best !== null, show: showConvergence },
+  { id: "convergence", name: "Convergence", when: succeeded.length > 0, show: showConvergence },
   { id: "relevance", name: "Relevance", when: study.relevance.length > 0, show: showRelevance },
-  { id: "parameters", name: "Parameters", when: study.best !== null, show: showParameters },
+  { id: "parameters", name: "Parameters", when: succeeded.length > 0, show: showParameters },
   { id: "parallel", name: "Together", when: evaluations.length > 0 && parameters.length > 1, show: showParallel },
-  { id: "region", name: "Trust region", when: study.trust_regions.length > 0 || study.restarts.length > 0 },
+  { id: "region", name: "Trust region", when: steps.length > 0 || study.restarts.length > 0 },
   { id: "region-map", when: boxes.length > 0, show: showMap },
-  { id: "widths", when: study.trust_regions.length > 0, show: showWidths },
+  { id: "widths", when: steps.length > 0, show: showWidths },
   { id: "restarts", when: study.restarts.length > 0, show: showRestarts },
-  { id: "failures", name: "Failures", when: failed.length > 0, show: showFailures },
+  { id: "failures", name: "Failures", when: broken.length > 0, show: showFailures },
   { id: "evaluations", name: "Table", when: evaluations.length > 0, show: showTable },
 ];
 

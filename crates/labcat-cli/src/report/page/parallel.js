@@ -30,6 +30,7 @@ function drawLines(layer, line) {
   group("muted", evaluations.flatMap((_, index) => (filter.matches[index] ? [] : [index])));
   group("failed", failed.filter((index) => filter.matches[index]));
   for (let grade = 0; grade < RAMP; grade += 1) group(`ramp-${grade}`, matching.filter((index) => gradeOf(index) === grade && index !== study.best));
+  group("infeasible", infeasible.filter((index) => filter.matches[index]));
   group("best", matching.filter((index) => index === study.best));
 }
 
@@ -110,7 +111,7 @@ function showParallel() {
   const label = `Parallel coordinates of ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them; the filter of the table chooses among them.`;
   const chart = addChart($("parallel-chart"), label, drawParallel);
   setLegend("parallel-legend", [
-    succeeded.length && ["ramp", "worst to best"], study.best !== null && ["best", "the best"], failed.length && ["line", "failed"],
+    feasible.length && ["ramp", "worst to best"], study.best !== null && ["best", "the best"], infeasible.length && ["limited", "violates a constraint"], failed.length && ["line", failedName],
   ]);
   $("parallel-clear").addEventListener("click", () => setFilter({ text: "", status: "" }));
   filter.listeners.push(() => {

@@ -49,6 +49,7 @@ function drawKnown(plot, places, known) {
     const members = succeeded.filter((index) => index < known && gradeOf(index) === grade);
     plot.append(svg("path", { class: `dots ramp-${grade}`, style: `--dot:${dotSize()}`, d: joined(members, (index) => dot(places[index])) }));
   }
+  plot.append(svg("path", { class: "infeasible", d: joined(infeasible.filter((index) => index < known), (index) => hollow(places[index])) }));
   plot.append(svg("path", { class: "crosses", d: joined(failed.filter((index) => index < known), (index) => cross(places[index])) }));
 }
 
@@ -68,7 +69,7 @@ function drawBoxes(plot, at) {
 
 function bestAmong(known) {
   const sign = minimises ? 1 : -1;
-  return succeeded.filter((index) => index < known).reduce((best, index) => (best === null || sign * evaluations[index].value < sign * evaluations[best].value ? index : best), null);
+  return feasible.filter((index) => index < known).reduce((best, index) => (best === null || sign * evaluations[index].value < sign * evaluations[best].value ? index : best), null);
 }
 
 function showMap() {
@@ -110,6 +111,6 @@ function showMap() {
   $("step-back").addEventListener("click", () => stop(step - 1));
   $("step-on").addEventListener("click", () => stop(step + 1));
   $("play").addEventListener("click", () => (timer === null ? play() : pause()));
-  setLegend("map-legend", [["box", "trust region"], ["newest", "next evaluation"], ["point", "best so far"], ["ramp", "worst to best"], failed.length && ["crosses", "failed"]]);
+  setLegend("map-legend", [["box", "trust region"], ["newest", "next evaluation"], ["point", "best so far"], ["ramp", "worst to best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
   goToStep(0);
 }

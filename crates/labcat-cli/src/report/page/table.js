@@ -27,7 +27,8 @@ function outputOf({ message, stdout, stderr }) {
 
 function cell(column, index) {
   const value = column.get(index);
-  if (column.words) return html("td", { class: "text" }, evaluations[index].value === null ? html("span", { class: "status" }, value) : value);
+  const wrong = column.name === "feasible" ? value === "no" : evaluations[index].value === null;
+  if (column.words) return html("td", { class: "text" }, value !== null && wrong ? html("span", { class: "status" }, value) : value);
   return html("td", { title: value === null ? null : column.labels?.length ? column.labels[value] : String(value) }, (column.text ?? short)(value));
 }
 
@@ -40,7 +41,7 @@ function rowsOf(index) {
     $(`output-${index}`).focus();
   };
   const button = html("button", { type: "button", id: `output-${index}`, "aria-expanded": String(open), "aria-label": `Output of evaluation ${evaluation.id}`, click: toggle }, open ? "Hide" : "Show");
-  const row = html("tr", { class: index === study.best ? "is-best" : null, "data-index": index },
+  const row = html("tr", { class: index === (study.best ?? leastViolated) ? "is-best" : null, "data-index": index },
     ...columns.map((column) => cell(column, index)),
     html("td", { class: "text" }, evaluation.stdout || evaluation.stderr || evaluation.message ? button : ""));
   return open ? [row, html("tr", {}, html("td", { class: "detail", colspan: columns.length + 1 }, outputOf(evaluation)))] : [row];

@@ -182,8 +182,11 @@ switches! {
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
+        keep_best: bool, false, "a restart begins with the best point so far among its observations, in place of one of its design";
         restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, in those of the first";
         explore_beta: Option<f64> where POSITIVE, None => Some(0.5), "least beta of every other local run (none: as in the others)";
+        explore_nugget: f64 where from(0.0, 1.0), 0.0 => 0.03, absent: 0.0,
+            "least nugget of every other local run, which then sees the shape of what is rugged";
         explore_optimism: f64 where from(1.0, 1e6), 1.0 => 2.0, "factor on optimism in every other local run";
         give_up: Option<f64> where POSITIVE, None => Some(3.0),
             "give a run up when the best of all runs is farther below its best than this many times its range (none: never)";

@@ -11,8 +11,18 @@ use proptest::test_runner::RngSeed;
 /// The first half of a step, up to the point where the invariants hold: the best member and the fit.
 fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Fit), RestartCause> {
     let Optimizer { domain, settings, known, observations, pending, seen, run, work, .. } = optimizer;
-    let problem =
-        Problem { domain, settings, known, observations, pending, seen, found: None, ends: true, sliced: false };
+    let problem = Problem {
+        domain,
+        settings,
+        known,
+        observations,
+        pending,
+        seen,
+        expected: 0,
+        found: None,
+        ends: true,
+        sliced: false,
+    };
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, work, true);
     let best = model::best_member(problem, run, &outputs)?;

@@ -1,0 +1,369 @@
+//! Constraints as text: `x + 2*y <= 1`, read and evaluated here. No program, no file and no name but those given can be reached.
+//!
+//! ```text
+//! formula  = sum, comparison, sum, { comparison, sum }          comparison = "<=" | ">=" | "=="
+//! sum      = product, { ("+" | "-"), product }
+//! product  = signed, { ("*" | "/"), signed }
+//! signed   = { "+" | "-" }, power
+//! power    = atom, [ ("^" | "**"), signed ]
+//! atom     = number | "pi" | name | "{", any name, "}" | function, "(", sum, { ",", sum }, ")" | "(", sum, ")"
+//! ```
+
+mod parse;
+
+use crate::domain::{Domain, ParameterKind};
+use crate::known::Known;
+use crate::math;
+use std::fmt;
+
+/// A constraint as text: sums compared by `<=`, `>=` or `==`, of numbers, names, `+ - * / ^`, parentheses and functions.
+///
+/// ```
+/// use labcat::Formula;
+///
+/// let formula = Formula::parse("0 <= x + 2*y <= sqrt(z)")?;
+/// assert_eq!(formula.names().collect::<Vec<_>>(), ["x", "y", "z"]);
+/// // How far the sides of each comparison are apart: met where not above 0.
+/// assert_eq!(formula.excesses(&[1.0, 1.0, 4.0]), [-3.0, 1.0]);
+/// assert_eq!(Formula::parse("x + 2y <= 1").unwrap_err().column, 6);
+/// # Ok::<(), labcat::FormulaError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    text: String,
+    names: Vec<Name>,
+    /// Each comparison alone.
+    parts: Vec<String>,
+    /// One more than comparisons.
+    sides: Vec<Side>,
+    comparisons: Vec<Comparison>,
+}
+
+/// A name of a formula, and the column where it stands first.
+#[derive(Clone, Debug, PartialEq)]
+struct Name {
+    name: String,
+    column: usize,
+}
+
+/// What is wrong with a formula, and where.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("column {column}: {message}")]
+pub struct FormulaError {
+    /// The column, in characters from 1.
+    pub column: usize,
+    /// What is wrong, and what to write instead.
+    pub message: String,
+}
+
+/// How two sides compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    AtMost,
+    AtLeast,
+    Equal,
+}
+
+/// What is compared, in the order of its computation: each step takes numbers from a stack and leaves one.
+type Side = Vec<Step>;
+
+/// A step of a computation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Step {
+    Number(f64),
+    /// The value of a name, by its place among them.
+    Value(usize),
+    Negate,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    /// By their place among the [`FUNCTIONS`].
+    One(usize),
+    Two(usize),
+}
+
+/// What a function computes of one number, of two, or of two and more, one after another.
+#[derive(Clone, Copy)]
+enum Rule {
+    One(fn(f64) -> f64),
+    Two(fn(f64, f64) -> f64),
+    Many(fn(f64, f64) -> f64),
+}
+
+/// The functions of formulas. `pow` comes first: it is also an operator.
+const FUNCTIONS: [(&str, Rule); 18] = [
+    ("pow", Rule::Two(power)),
+    ("abs", Rule::One(f64::abs)),
+    ("sqrt", Rule::One(f64::sqrt)),
+    ("exp", Rule::One(math::exp)),
+    ("log", Rule::One(math::ln)),
+    ("ln", Rule::One(math::ln)),
+    ("log10", Rule::One(libm::log10)),
+    ("log2", Rule::One(libm::log2)),
+    ("sin", Rule::One(math::sin)),
+    ("cos", Rule::One(math::cos)),
+    ("tan", Rule::One(libm::tan)),
+    ("asin", Rule::One(libm::asin)),
+    ("acos", Rule::One(libm::acos)),
+    ("atan", Rule::One(libm::atan)),
+    ("atan2", Rule::Two(libm::atan2)),
+    ("tanh", Rule::One(libm::tanh)),
+    ("min", Rule::Many(least)),
+    ("max", Rule::Many(largest)),
+];
+
+/// `pow` among the functions.
+const POWER: usize = 0;
+
+/// A power; the square is the rounded product, as elsewhere.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent == 2.0 { base * base } else { math::pow(base, exponent) }
+}
+
+/// The smaller number; NaN if either is (f64::min would hide it).
+fn least(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a < b { a } else { b }
+}
+
+/// The larger number; NaN if either is.
+fn largest(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+impl Formula {
+    /// Reads a formula.
+    pub fn parse(text: &str) -> Result<Self, FormulaError> {
+        parse::formula(text)
+    }
+
+    /// The names it has, in the order of their first appearance.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|n| n.name.as_str())
+    }
+
+    /// The text of each comparison: of `0 <= x <= 1` both `0 <= x` and `x <= 1`.
+    pub fn comparisons(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// Whether there is a `==`.
+    pub fn has_equation(&self) -> bool {
+        self.comparisons.contains(&Comparison::Equal)
+    }
+
+    /// By how much each comparison is violated, given the values of its names in their order: met where not above 0, and nowhere
+    /// where it is NaN.
+    pub fn excesses(&self, values: &[f64]) -> Vec<f64> {
+        (0..self.comparisons.len()).map(|k| self.excess(k, values)).collect()
+    }
+
+    /// Of one comparison.
+    fn excess(&self, k: usize, values: &[f64]) -> f64 {
+        let (left, right) = (evaluate(&self.sides[k], values), evaluate(&self.sides[k + 1], values));
+        match self.comparisons[k] {
+            Comparison::AtMost => left - right,
+            Comparison::AtLeast => right - left,
+            Comparison::Equal => (left - right).abs(),
+        }
+    }
+
+    /// One comparison as a linear equation of the names: factors and the constant that their sum equals; `None` if it is no such.
+    fn linear(&self, k: usize) -> Option<(Vec<f64>, f64)> {
+        let side = |side: &Side| linear(side, self.names.len());
+        let (left, right) = (side(&self.sides[k])?, side(&self.sides[k + 1])?);
+        let factors: Vec<f64> = left.factors.iter().zip(&right.factors).map(|(l, r)| l - r).collect();
+        factors.iter().any(|f| *f != 0.0).then_some((factors, right.constant - left.constant))
+    }
+
+    /// The place of each name among the parameters, `None` if it is of none. A choice among texts has no number to compute with.
+    pub fn places(&self, domain: &Domain) -> Result<Vec<Option<usize>>, FormulaError> {
+        let place = |(k, name): (usize, &str)| {
+            let place = domain.parameters().iter().position(|p| p.name == name);
+            if let Some(ParameterKind::Categorical { labels, .. }) = place.map(|i| &domain.parameters()[i].kind)
+                && labels.iter().any(|label| label.number().is_none())
+            {
+                let why = "is a choice among texts, which have no number: leave it out, or give it numbers as choices";
+                return Err(self.error(k, format!("`{name}` {why}")));
+            }
+            Ok(place)
+        };
+        self.names().enumerate().map(place).collect()
+    }
+
+    fn error(&self, name: usize, message: String) -> FormulaError {
+        FormulaError { column: self.names[name].column, message }
+    }
+}
+
+impl fmt::Display for Formula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Known {
+    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, whole numbers, truth values (0 or 1) and choices among
+    /// numbers. Where a parameter of it does not apply, it is met.
+    ///
+    /// ```
+    /// use labcat::{Config, Domain, Formula, Known, Optimizer};
+    ///
+    /// let domain = Domain::new(&[(-2.0, 2.0), (-2.0, 2.0)])?; // x0 and x1
+    /// let known = Known::default().formula(&Formula::parse("x0 + x1 <= 1")?, &domain)?;
+    /// let mut optimizer = Optimizer::with_constraints(domain, Config::default(), known)?;
+    /// let x = optimizer.ask()?.x;
+    /// assert!(x[0] + x[1] <= 1.0);
+    /// # Ok::<(), labcat::Error>(())
+    /// ```
+    pub fn formula(mut self, formula: &Formula, domain: &Domain) -> Result<Self, FormulaError> {
+        let parameters = domain.parameters();
+        let unknown = |k: usize| {
+            let all = parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+            formula.error(k, format!("`{}` is no parameter: there is {all}", formula.names[k].name))
+        };
+        let places = formula.places(domain)?.into_iter().enumerate();
+        let places = places.map(|(k, place)| place.ok_or_else(|| unknown(k))).collect::<Result<Vec<_>, _>>()?;
+        let plain = |i: &usize| {
+            parameters[*i].when.is_none() && !matches!(parameters[*i].kind, ParameterKind::Categorical { .. })
+        };
+        // Factors of all parameters and what their sum is compared with.
+        let linear = |k: usize| {
+            let (found, constant) = formula.linear(k).filter(|_| places.iter().all(plain))?;
+            let mut factors = vec![0.0; parameters.len()];
+            places.iter().zip(found).for_each(|(place, factor)| factors[*place] = factor);
+            Some((factors, constant))
+        };
+        for k in 0..formula.comparisons.len() {
+            let linear = linear(k);
+            match (formula.comparisons[k], linear) {
+                (Comparison::Equal, Some((factors, constant))) => {
+                    self = self.equal_to(factors, constant);
+                    continue;
+                }
+                (Comparison::Equal, None) => {
+                    let message = "an equation must be linear, of numbers that always apply: write two limits instead, such as \
+                                   0.999 <= x*y <= 1.001";
+                    return Err(FormulaError { column: 1, message: message.to_owned() });
+                }
+                (Comparison::AtMost, Some(row)) => self.linear_functions.push(row),
+                (Comparison::AtLeast, Some((factors, constant))) => {
+                    self.linear_functions.push((factors.iter().map(|f| -f).collect(), -constant));
+                }
+                (_, None) => {}
+            }
+            let (formula, domain, places) = (formula.clone(), domain.clone(), places.clone());
+            self = self.met(move |x| {
+                if !places.iter().all(|i| domain.is_active(*i, x)) {
+                    return -1.0;
+                }
+                let value = |i: &usize| domain.parameters()[*i].number(x[*i]).unwrap_or(f64::NAN);
+                formula.excess(k, &places.iter().map(value).collect::<Vec<f64>>())
+            });
+        }
+        Ok(self)
+    }
+}
+
+/// The number that the steps compute.
+fn evaluate(steps: &[Step], values: &[f64]) -> f64 {
+    let mut stack: Vec<f64> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let mut take = || stack.pop().unwrap_or(f64::NAN);
+        let number = match step {
+            Step::Number(number) => *number,
+            Step::Value(name) => values.get(*name).copied().unwrap_or(f64::NAN),
+            Step::Negate | Step::One(_) => apply(*step, take(), f64::NAN),
+            _ => {
+                let right = take();
+                apply(*step, take(), right)
+            }
+        };
+        stack.push(number);
+    }
+    stack.pop().unwrap_or(f64::NAN)
+}
+
+/// What a step makes of its numbers.
+fn apply(step: Step, left: f64, right: f64) -> f64 {
+    match step {
+        Step::Number(number) => number,
+        Step::Value(_) => f64::NAN,
+        Step::Negate => -left,
+        Step::Add => left + right,
+        Step::Subtract => left - right,
+        Step::Multiply => left * right,
+        Step::Divide => left / right,
+        Step::One(k) | Step::Two(k) => match FUNCTIONS[k].1 {
+            Rule::One(function) => function(left),
+            Rule::Two(function) | Rule::Many(function) => function(left, right),
+        },
+    }
+}
+
+/// factors·names + constant.
+#[derive(Clone)]
+struct Linear {
+    factors: Vec<f64>,
+    constant: f64,
+}
+
+impl Linear {
+    fn constant(n: usize, constant: f64) -> Self {
+        Self { factors: vec![0.0; n], constant }
+    }
+
+    fn is_constant(&self) -> bool {
+        self.factors.iter().all(|f| *f == 0.0)
+    }
+
+    /// The same with each of its numbers replaced.
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        Self { factors: self.factors.iter().map(|v| f(*v)).collect(), constant: f(self.constant) }
+    }
+
+    fn zip(self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let factors = self.factors.iter().zip(&other.factors).map(|(a, b)| f(*a, *b)).collect();
+        Self { factors, constant: f(self.constant, other.constant) }
+    }
+}
+
+/// What the steps compute as a linear function of `n` names, if they do.
+fn linear(steps: &[Step], n: usize) -> Option<Linear> {
+    let mut stack: Vec<Linear> = Vec::new();
+    for step in steps {
+        let result = match step {
+            Step::Number(number) => Linear::constant(n, *number),
+            Step::Value(name) => {
+                let mut value = Linear::constant(n, 0.0);
+                value.factors[*name] = 1.0;
+                value
+            }
+            Step::Negate => stack.pop()?.map(|v| -v),
+            Step::One(_) => {
+                let of = stack.pop()?;
+                of.is_constant().then(|| Linear::constant(n, apply(*step, of.constant, f64::NAN)))?
+            }
+            _ => {
+                let (right, left) = (stack.pop()?, stack.pop()?);
+                match step {
+                    Step::Add => left.zip(&right, |a, b| a + b),
+                    Step::Subtract => left.zip(&right, |a, b| a - b),
+                    Step::Multiply if left.is_constant() => right.map(|v| left.constant * v),
+                    Step::Multiply if right.is_constant() => left.map(|v| v * right.constant),
+                    Step::Divide if right.is_constant() => left.map(|v| v / right.constant),
+                    _ if left.is_constant() && right.is_constant() => {
+                        Linear::constant(n, apply(*step, left.constant, right.constant))
+                    }
+                    _ => return None,
+                }
+            }
+        };
+        stack.push(result);
+    }
+    stack.pop().filter(|l| l.constant.is_finite() && l.factors.iter().all(|f| f.is_finite()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

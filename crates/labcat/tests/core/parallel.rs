@@ -1,0 +1,122 @@
+//! Several evaluations on their way: each worker counts, and one at a time stays as it was.
+
+use crate::support::{bits, evaluate, function, optimizer, seeded};
+use labcat::{Optimizer, Origin, Preset};
+use std::collections::VecDeque;
+
+/// Evaluations until a value is no more than `target`, with `q` always outstanding and told in the order asked.
+fn evaluations_to(target: f64, most: usize, q: usize, mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64) -> usize {
+    let mut running = VecDeque::new();
+    for evaluation in 1..=most {
+        while running.len() < q {
+            running.push_back(optimizer.ask().unwrap());
+        }
+        let next = running.pop_front().unwrap();
+        let value = f(&next.x);
+        optimizer.tell(next.id, value).unwrap();
+        if value <= target {
+            return evaluation;
+        }
+    }
+    usize::MAX
+}
+
+/// Batches until a value is no more than `target`, each of them told before the next is asked.
+fn batches_to(target: f64, most: usize, q: usize, mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64) -> usize {
+    for batch in 1..=most {
+        for suggestion in optimizer.ask_many(q).unwrap() {
+            let value = f(&suggestion.x);
+            optimizer.tell(suggestion.id, value).unwrap();
+            if value <= target {
+                return batch;
+            }
+        }
+    }
+    usize::MAX
+}
+
+fn bowl(x: &[f64]) -> f64 {
+    x.iter().enumerate().map(|(i, x)| (1.0 + i as f64) * (x - 1.0).powi(2)).sum()
+}
+
+fn median(mut values: Vec<usize>) -> usize {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+#[test]
+fn a_bowl_is_solved_with_any_number_outstanding() {
+    let bounds = [(-5.0, 10.0); 5];
+    for q in [2, 8, 32] {
+        for seed in 0..4 {
+            let new = || optimizer(&bounds, seeded(Preset::Default, seed));
+            let limit = 21 + 10 + 2 * q;
+            let evaluations = evaluations_to(1e-9, limit, q, new(), bowl);
+            assert!(evaluations <= limit, "{q} outstanding, seed {seed}: not solved in {limit} evaluations");
+            let batches = batches_to(1e-9, limit, q, new(), bowl);
+            assert!(batches <= limit.div_ceil(q) + 1, "batches of {q}, seed {seed}: {batches}");
+        }
+    }
+}
+
+#[test]
+fn more_at_a_time_take_fewer_rounds_in_a_curved_valley() {
+    let f = function("rosenbrock");
+    let new = |seed| optimizer(&f.bounds(3), seeded(Preset::Default, seed));
+    let rounds = |q: usize| {
+        let each = |seed| evaluations_to(1e-6, 300 * q, q, new(seed), |x| f.value(x)).div_ceil(q);
+        median((0..7).map(each).collect())
+    };
+    let batches = |q| median((0..7).map(|seed| batches_to(1e-6, 300, q, new(seed), |x| f.value(x))).collect());
+    let (one, four, sixteen) = (rounds(1), rounds(4), rounds(16));
+    assert!(sixteen < four && four < one, "rounds: {one}, {four}, {sixteen}");
+    let (four, sixteen) = (batches(4), batches(16));
+    assert!(sixteen < four && four < one, "batches: {one}, {four}, {sixteen}");
+}
+
+#[test]
+fn one_shortcut_is_on_its_way_at_a_time() {
+    let mut optimizer = optimizer(&[(-5.0, 10.0); 3], seeded(Preset::Default, 1));
+    let (mut running, mut followed) = (VecDeque::new(), 0);
+    for _ in 0..60 {
+        while running.len() < 6 {
+            let suggestion = optimizer.ask().unwrap();
+            running.push_back((suggestion, optimizer.report().unwrap().origin == Origin::Quadratic));
+        }
+        let shortcuts = running.iter().filter(|(_, shortcut)| *shortcut).count();
+        assert!(shortcuts <= 1, "{shortcuts} of what is pending came from a fit");
+        followed += shortcuts;
+        let (next, _) = running.pop_front().unwrap();
+        optimizer.tell(next.id, bowl(&next.x)).unwrap();
+    }
+    assert!(followed > 0, "none was followed with others pending");
+}
+
+#[test]
+fn what_one_at_a_time_is_told_changes_nothing() {
+    let f = function("rosenbrock");
+    let new = || optimizer(&f.bounds(3), seeded(Preset::Default, 2));
+    let alone = evaluate(&mut new(), |x| f.value(x), 60);
+    let mut expecting = new();
+    expecting.expect_outstanding(1);
+    assert_eq!(bits(&evaluate(&mut expecting, |x| f.value(x), 60)), bits(&alone));
+    let mut asked_as_many = new();
+    for x in &alone {
+        let suggestion = asked_as_many.ask_many(1).unwrap().remove(0);
+        assert_eq!(&suggestion.x, x);
+        asked_as_many.tell(suggestion.id, f.value(x)).unwrap();
+    }
+}
+
+#[test]
+fn a_number_that_is_known_counts_before_it_is_seen() {
+    let f = function("rosenbrock");
+    let kept = |expected: usize| {
+        let mut optimizer = optimizer(&f.bounds(5), seeded(Preset::Default, 2));
+        optimizer.expect_outstanding(expected);
+        evaluate(&mut optimizer, |x| f.value(x), 70);
+        optimizer.ask().unwrap();
+        optimizer.report().unwrap().observations
+    };
+    assert_eq!(kept(16), kept(1) + 15, "the cache holds one more for each evaluation on its way");
+}
