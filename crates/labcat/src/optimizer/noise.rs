@@ -230,7 +230,7 @@ pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
         return usual + others;
     }
     let coarse = (typical(problem, run) / (COARSE * run.now.spread)).min(1.0);
-    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse * coarse);
+    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse);
     (usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize + others
 }
 
