@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.chrome.service import Service
 
 PAGES = Path(os.environ["LABCAT_REPORT_PAGES"])
@@ -43,9 +47,13 @@ class Page:
     def all(self, selector):
         return self.driver.find_elements("css selector", selector)
 
+    def patiently(self, action):
+        """Does something, again if a live page was drawn anew between looking and doing."""
+        self.until(lambda: [action()])
+
     def click(self, selector):
-        self.js("arguments[0].scrollIntoView({block: 'center'})", self.find(selector))
-        self.find(selector).click()
+        scroll = "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})"
+        self.patiently(lambda: (self.js(scroll, self.find(selector)), self.find(selector).click()))
 
     def text(self, selector):
         return self.js("return document.querySelector(arguments[0]).textContent", selector)
@@ -75,9 +83,16 @@ class Page:
 
     def until(self, condition, seconds=5):
         end = time.monotonic() + seconds
-        while not condition():
+        while not self._holds(condition):
             assert time.monotonic() < end, "what was waited for did not happen"
             time.sleep(0.02)
+
+    @staticmethod
+    def _holds(condition):
+        try:
+            return condition()
+        except (ElementClickInterceptedException, StaleElementReferenceException):
+            return False  # a live page was drawn anew meanwhile
 
     def screenshot(self, name):
         size = self.js("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]")
