@@ -114,7 +114,7 @@ class Switches(TypedDict, total=False):
     """Least beta of every other local run (none: as in the others)."""
 
     explore_nugget: float
-    """Least nugget of every other local run: what is rugged looks noisy."""
+    """Least nugget of every other local run, which then sees the shape of what is rugged."""
 
     explore_optimism: float
     """Factor on optimism in every other local run."""

@@ -10,6 +10,15 @@ import numpy as np
 from .results import Record
 from .summary import Block, Table, Text
 
+EQUAL = 1e-9
+"""Medians that agree to this part of the least are equal: a tolerance on the constraints is worth more."""
+
+
+def is_least(value: float, values: Sequence[float]) -> bool:
+    """Whether none of the values is less by more than rounding."""
+    least = min(values)
+    return math.isfinite(value) and value <= least + EQUAL * abs(least)
+
 
 def value_at(record: Record, evaluations: int) -> float:
     """The best value within so many evaluations; infinite if nothing counted yet."""
@@ -26,42 +35,41 @@ def medians(records: Sequence[Record], evaluations: int) -> dict[str, dict[str, 
 
 
 def median_table(title: str, records: Sequence[Record], evaluations: int, note: str = "") -> Table:
-    """The least median in bold; in brackets how many runs have a value at all, where not all do."""
+    """The least medians in bold; in brackets how many runs have a value at all, where not all do."""
     found = medians(records, evaluations)
     names = list(dict.fromkeys(r["algorithm"] for r in records))
     rows = []
     for problem, by_algorithm in found.items():
         values = {name: float(np.median(by_algorithm[name])) for name in names}
-        least = min(values.values())
         cells = []
         for name in names:
             runs = by_algorithm[name]
             some = sum(map(math.isfinite, runs))
             text = f"{values[name]:.6g}" if math.isfinite(values[name]) else "–"
-            text = f"**{text}**" if values[name] <= least and some else text
+            text = f"**{text}**" if is_least(values[name], [*values.values()]) else text
             cells.append(text + (f" ({some}/{len(runs)})" if some < len(runs) else ""))
         rows.append([problem, *cells])
     return Table(title, ["problem", *names], rows, note)
 
 
 def wins(records: Sequence[Record], evaluations: int, name: str) -> list[str]:
-    """The problems on which no other algorithm has a lower median."""
+    """The problems on which no other algorithm has a lower median; equal ones count for each."""
     found = medians(records, evaluations)
     best = {
         problem: {algorithm: float(np.median(values)) for algorithm, values in by_algorithm.items()}
         for problem, by_algorithm in found.items()
     }
     return [
-        problem
-        for problem, values in best.items()
-        if name in values and math.isfinite(values[name]) and values[name] <= min(values.values())
+        problem for problem, values in best.items() if name in values and is_least(values[name], [*values.values()])
     ]
 
 
 def leaders(records: Sequence[Record], evaluations: int, names: Sequence[str]) -> str:
     """One line for each algorithm: where it is best."""
     best = {name: wins(records, evaluations, name) for name in names}
-    return "\n".join(f"- {name} is best on {len(found)}: {', '.join(found) or 'none'}." for name, found in best.items())
+    return "\n".join(
+        f"- {name} is best, or equal, on {len(found)}: {', '.join(found) or 'none'}." for name, found in best.items()
+    )
 
 
 def standing(

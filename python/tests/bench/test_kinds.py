@@ -232,7 +232,7 @@ def test_choices_command(tmp_path, capsys):
     assert run(tmp_path, "choices", *arguments, "--peers", "labcat-rounded,catcmawm,random") == 0
     text = capsys.readouterr().out
     assert "after 10 evaluations, median of 2 runs" in text and "after 20 evaluations" in text
-    assert "**" in text and "- CatCMAwM is best on " in text
+    assert "**" in text and "- CatCMAwM is best, or equal, on " in text
 
 
 # ---- constraints
@@ -350,6 +350,8 @@ def test_medians():
     ((_, a, b, c),) = medians.median_table("t", records, 3).rows
     assert (a, b, c) == ("**2**", "3", "– (0/1)")
     assert medians.wins(records, 3, "a") == ["f"] and medians.wins(records, 3, "c") == []
+    assert medians.is_least(-2.0 + 1e-10, [-2.0, 5.0]) and not medians.is_least(-2.0 + 1e-6, [-2.0, 5.0])
+    assert not medians.is_least(math.inf, [math.inf])
 
 
 # ---- several evaluations at a time
