@@ -29,7 +29,8 @@ const LEAST_RISE: f64 = 2.0;
 const MORE: f64 = 3.0;
 const DROWNED: f64 = 1.0 / 3.0;
 const FOLLOW: f64 = 0.2;
-/// As many again where it was a tenth of the run's widest spread: nothing was ever clear, and only numbers help. The most of them.
+/// As many again where it was a tenth of the run's widest spread: nothing was ever clear, and only numbers help; much fewer where it was
+/// less. The most of them.
 const MANY_MORE: f64 = 6.0;
 const COARSE: f64 = 0.1;
 const MOST_MORE: f64 = 400.0;
@@ -230,7 +231,7 @@ pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
         return usual.saturating_add(others);
     }
     let coarse = (typical(problem, run) / (COARSE * run.now.spread)).min(1.0);
-    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse);
+    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse.powi(4));
     ((usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize).saturating_add(others)
 }
 
