@@ -228,7 +228,7 @@ fn after_a_restart_the_model_is_that_of_the_recommendation() {
             let found = optimizer.recommended().unwrap();
             let predicted = optimizer.predict(&found.x).unwrap().unwrap();
             // The model of a run that is over knows one evaluation more than its recommendation did.
-            let near = (predicted.mean - found.mean).abs() < 0.5 * found.std;
+            let near = (predicted.mean - found.mean).abs() < found.std;
             assert!(near && predicted.std < 1.5 * found.std, "{predicted:?}, recommended {found:?}");
             after += 1;
         }
