@@ -56,6 +56,10 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     write_file(file, &text).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
     let mut out = stdout().lock();
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;
+    let guessed: Vec<&str> = ranges[named..].iter().map(|range| range.name.as_str()).collect();
+    if !guessed.is_empty() {
+        writeln!(out, "from 0 to 1 is a guess for {}", guessed.join(", "))?;
+    }
     let next = if args.command.is_empty() { "ask" } else { "run" };
     writeln!(out, "next: edit the ranges, then `labcat check {0}` and `labcat {next} {0}`", word(file))?;
     Ok(())
@@ -282,7 +286,9 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
     for formula in study.constraints.of_results() {
         let names: Vec<&str> = formula.names().filter(|name| needed.iter().any(|needed| needed == name)).collect();
         let results = if names.is_empty() { "the value".to_owned() } else { names.join(", ") };
-        writeln!(out, "  {formula}: measured, every evaluation must give {results}")?;
+        let meant = names.iter().find_map(|name| slip(name, study));
+        let question = meant.map_or_else(String::new, |name| format!(" (or is the parameter `{name}` meant?)"));
+        writeln!(out, "  {formula}: measured, every evaluation must give {results}{question}")?;
     }
     if let Some(all) = study.domain.configurations() {
         writeln!(out, "{all} configurations in all: the run ends when each has been evaluated")?;
@@ -303,6 +309,12 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
         writeln!(out, "with {}\n{}", path.display(), indented(&text))?;
     }
     Ok(())
+}
+
+/// The parameter whose name a result has but for one letter, or two that are swapped.
+fn slip<'s>(result: &str, study: &'s Study) -> Option<&'s str> {
+    let mut names = study.domain.parameters().iter().map(|parameter| parameter.name.as_str());
+    names.find(|name| name.len() > 2 && strsim::osa_distance(name, result) == 1)
 }
 
 /// The lines of a file that hold the newcomer's attention: the first few.

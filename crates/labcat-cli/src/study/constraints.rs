@@ -45,13 +45,12 @@ pub(super) fn texts(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Vec<Spann
 }
 
 impl Constraints {
-    /// Reads them; an error names the one that is wrong by its place.
-    pub(crate) fn of(texts: &[impl AsRef<str>], domain: &Domain) -> Result<Constraints, (usize, FormulaError)> {
+    /// Reads them; each error with the place of the one that is wrong, which is left out.
+    pub(crate) fn of(texts: &[impl AsRef<str>], domain: &Domain) -> (Constraints, Vec<(usize, FormulaError)>) {
         let mut all = Constraints { domain: Some(domain.clone()), ..Constraints::default() };
-        for (place, text) in texts.iter().enumerate() {
-            all.add(text.as_ref(), domain).map_err(|error| (place, error))?;
-        }
-        Ok(all)
+        let add = |(place, text): (usize, &_)| Some((place, all.add(AsRef::<str>::as_ref(text), domain).err()?));
+        let wrong = texts.iter().enumerate().filter_map(add).collect();
+        (all, wrong)
     }
 
     fn add(&mut self, text: &str, domain: &Domain) -> Result<(), FormulaError> {

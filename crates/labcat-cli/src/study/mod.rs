@@ -147,7 +147,8 @@ impl Identity {
     /// The constraints. What the journal holds was checked when the study began.
     pub(crate) fn constraints(&self) -> Result<Constraints, Failure> {
         let domain = self.domain().map_err(labcat::Error::from)?;
-        Constraints::of(&self.constraints, &domain).map_err(|(_, error)| labcat::Error::from(error).into())
+        let (constraints, wrong) = Constraints::of(&self.constraints, &domain);
+        wrong.into_iter().next().map_or(Ok(constraints), |(_, error)| Err(labcat::Error::from(error).into()))
     }
 
     /// A point as a JSON object.

@@ -91,10 +91,10 @@ fn constraints_of(
     objective: Option<&Objective>,
 ) -> Constraints {
     let plain: Vec<&String> = texts.iter().map(Spanned::get_ref).collect();
-    let constraints = Constraints::of(&plain, domain).unwrap_or_else(|(place, error)| {
+    let (constraints, wrong) = Constraints::of(&plain, domain);
+    for (place, error) in wrong {
         reader.problem(&texts[place].span(), format!("`constraint` cannot be {:?}: {error}", plain[place]));
-        Constraints::default()
-    });
+    }
     for name in constraints.results() {
         if let Some(Err(advice)) = objective.map(|objective| objective.extraction.can_find(&name)) {
             let span = texts.first().map_or(0..0, Spanned::span);

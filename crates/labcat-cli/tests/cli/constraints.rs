@@ -227,6 +227,29 @@ fn mistakes_in_constraints_are_found_early_with_their_line_and_column() {
 }
 
 #[test]
+fn each_wrong_constraint_is_told() {
+    let dir = Dir::new("constraint-all-mistakes");
+    dir.write("s.toml", &study("constraint = [\n\"x + <= 1\",\n\"x <= 1\",\n\"y < 3\",\n]", &shell("echo 1")));
+    let told = dir.labcat(&["check", "s.toml"]);
+    told.expect(2)
+        .says("s.toml:3: `constraint` cannot be \"x + <= 1\"")
+        .says("s.toml:5: `constraint` cannot be \"y < 3\"");
+}
+
+#[test]
+fn a_parameter_that_is_misspelt_in_a_constraint_is_asked_about() {
+    let dir = Dir::new("constraint-misspelt");
+    let text = |constraint: &str| {
+        study(&format!("constraint = {constraint:?}"), &shell("echo 1")).replace("\"x\"", "\"height\"")
+    };
+    dir.write("s.toml", &text("hieght <= 1"));
+    let printed = |dir: &Dir| dir.labcat(&["check", "s.toml"]).expect(0).stdout.clone();
+    assert!(printed(&dir).contains("must give hieght (or is the parameter `height` meant?)\n"));
+    dir.write("s.toml", &text("weight_in_all <= 1"));
+    assert!(printed(&dir).contains("must give weight_in_all\n"));
+}
+
+#[test]
 fn constraints_are_what_a_study_is() {
     let dir = Dir::new("constraint-edited");
     dir.write("s.toml", &study("budget = 2\nconstraint = \"x + y <= 1\"", &shell("echo {x}")));

@@ -246,7 +246,7 @@ fn init_writes_a_study_that_check_and_run_accept() {
         "{rate}",
         "{guess}",
     ];
-    dir.labcat(&command).expect(0);
+    assert!(dir.labcat(&command).expect(0).stdout.contains("\nfrom 0 to 1 is a guess for guess\n"));
     let text = dir.read("study.toml");
     assert!(
         text.contains("scale = \"log\"")
