@@ -122,8 +122,8 @@ def test_the_guide_has_code():
     "link", re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "guide.md").read_text())
 )
 def test_links_of_the_guide(link):
-    if link.startswith("#"):
-        titles = re.findall(r"^## (.*)$", (ROOT / "docs" / "guide.md").read_text(), re.MULTILINE)
-        assert link[1:] in [title.lower().replace(" ", "-") for title in titles]
-    else:
-        assert (ROOT / "docs" / link).exists()
+    file, _, anchor = link.partition("#")
+    path = ROOT / "docs" / (file or "guide.md")
+    assert path.exists()
+    titles = re.findall(r"^##+ (.*)$", path.read_text(), re.MULTILINE) if anchor else []
+    assert not anchor or anchor in [title.lower().replace(" ", "-") for title in titles]
