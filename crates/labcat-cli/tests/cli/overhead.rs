@@ -7,7 +7,7 @@ use crate::common::{self, Dir};
 
 const EVALUATIONS: usize = 1_000;
 /// The study and what it is compared with take turns, so that whatever else the machine does falls on both.
-const PIECES: usize = 10;
+const PIECES: usize = 4;
 /// A machine that is busy with something else gets another chance.
 const ATTEMPTS: usize = 6;
 /// The promise.
