@@ -5,7 +5,7 @@ use super::model::{Model, Workspace};
 use super::noise;
 use super::propose::{Choice, Prepared, Problem, prepare, search_of};
 use super::report::{Origin, RestartCause};
-use super::run::{LocalRun, Progress, Slice};
+use super::run::{LocalRun, Slice};
 use super::seen::Seen;
 use super::shortcut::{self, Shortcut};
 use super::{Limited, feasible, landscape};
@@ -255,21 +255,7 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
         if domain.axes().contains(&Axis::Whole) {
             frame = Frame::of_box(domain.dim()).with_scale(run.now.frame.scale().iter().copied());
         }
-        let (beta, noise) = (run.now.beta, run.now.noise.clone());
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices: Vec::new() };
-        let (number, design, failed, before) = (run.number, Vec::new(), Vec::new(), None);
-        let alone = LocalRun {
-            number,
-            design,
-            failed,
-            crowd: 0,
-            revised: false,
-            promise: None,
-            slice: None,
-            kept: None,
-            now,
-            before,
-        };
+        let alone = LocalRun::with(run.number, members, frame, run.now.beta, run.now.noise.clone());
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
     });
     slice.leads = led == improved && !slice.over;

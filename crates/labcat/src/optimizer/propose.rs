@@ -31,6 +31,25 @@ pub(super) struct Problem<'a> {
     pub(super) sliced: bool,
 }
 
+/// What a step of an optimizer reads; a macro, because the step changes the other fields meanwhile.
+macro_rules! problem {
+    ($optimizer:expr) => {
+        Problem {
+            domain: &$optimizer.domain,
+            settings: &$optimizer.settings,
+            known: &$optimizer.known,
+            observations: &$optimizer.observations,
+            pending: &$optimizer.pending,
+            seen: &$optimizer.seen,
+            expected: $optimizer.expected,
+            found: $optimizer.found.as_ref(),
+            ends: true,
+            sliced: false,
+        }
+    };
+}
+pub(super) use problem;
+
 impl Problem<'_> {
     /// Whether there are limits besides the bounds.
     pub(super) fn is_constrained(&self) -> bool {
@@ -62,39 +81,12 @@ impl Choice {
 impl Optimizer {
     /// Algorithm 2, lines 6–12: brings the model up to date with what was told, and chooses the next point.
     pub(super) fn propose(&mut self) -> Result<Choice, RestartCause> {
-        let Self {
-            domain,
-            settings,
-            known,
-            observations,
-            pending,
-            seen,
-            expected,
-            found,
-            run,
-            model,
-            work,
-            rng,
-            next_id,
-            ..
-        } = self;
-        let (found, expected) = (found.as_ref(), *expected);
-        let problem = Problem {
-            domain,
-            settings,
-            known,
-            observations,
-            pending,
-            seen,
-            expected,
-            found,
-            ends: true,
-            sliced: false,
-        };
-        if domain.is_mixed() {
-            return mixed::propose(problem, run, model, work, rng, TrialId(*next_id));
+        let (problem, next) = (problem!(self), TrialId(self.next_id));
+        let (run, model, work, rng) = (&mut self.run, &mut self.model, &mut self.work, &mut self.rng);
+        if problem.domain.is_mixed() {
+            return mixed::propose(problem, run, model, work, rng, next);
         }
-        match prepare(problem, run, model, work, TrialId(*next_id))? {
+        match prepare(problem, run, model, work, next)? {
             Prepared::Choice(choice) => Ok(choice),
             Prepared::Model(current) => maximise_acquisition(problem, run, current, work, rng), // line 12: x_EI
         }

@@ -122,21 +122,16 @@ impl LocalRun {
         design.reverse();
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
-        let (frame, beta, noise) = (Frame::of_box(domain.dim()), settings.region.beta, Known::default());
-        let (members, prices) = (Vec::new(), Vec::new());
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices };
-        Self {
-            number,
-            design,
-            failed: Vec::new(),
-            crowd: 0,
-            revised: false,
-            promise: None,
-            slice: None,
-            kept: None,
-            now,
-            before: None,
-        }
+        let (frame, beta) = (Frame::of_box(domain.dim()), settings.region.beta);
+        Self { design, ..Self::with(number, Vec::new(), frame, beta, Known::default()) }
+    }
+
+    /// A run that begins with observations there are, in a frame.
+    pub(super) fn with(number: usize, members: Vec<usize>, frame: Frame, beta: f64, noise: Known) -> Self {
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices: Vec::new() };
+        let (design, failed) = (Vec::new(), Vec::new());
+        let (crowd, revised, promise) = (0, false, None);
+        Self { number, design, failed, crowd, revised, promise, slice: None, kept: None, now, before: None }
     }
 
     /// Whether a model-based step was made.

@@ -4,7 +4,7 @@ use super::Optimizer;
 use super::config::Noise;
 use super::model::{Model, Workspace};
 use super::noise::{self, Found};
-use super::propose::{Problem, update_model};
+use super::propose::{Problem, problem, update_model};
 use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
 use crate::frame::normalise;
@@ -120,19 +120,7 @@ impl Optimizer {
 
     /// What a look at the model of a run reads.
     fn problem(&self) -> Problem<'_> {
-        let Self { domain, settings, known, observations, pending, seen, expected, found, .. } = self;
-        Problem {
-            domain,
-            settings,
-            known,
-            observations,
-            pending,
-            seen,
-            expected: *expected,
-            found: found.as_ref(),
-            ends: false,
-            sliced: false,
-        }
+        Problem { ends: false, ..problem!(self) }
     }
 
     /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation.

@@ -1,0 +1,72 @@
+//! Why there is no suggestion, and why a result was not taken.
+
+use super::report::StopReason;
+use crate::domain::PointError;
+use crate::observations::{Outcome, TrialId};
+
+/// Why there is no suggestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// The optimization is over.
+    #[error("the optimization has stopped ({0}): there are no more suggestions")]
+    Stopped(StopReason),
+    /// All of the budget is told or pending: tell (or cancel) something first.
+    #[error("the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again")]
+    BudgetOutstanding {
+        /// Points asked and not yet told.
+        pending: usize,
+    },
+    /// Every configuration of a finite space is told or pending: tell something first.
+    #[error("every configuration left is pending ({pending} evaluations): tell or cancel one before asking again")]
+    SpaceOutstanding {
+        /// Points asked and not yet told.
+        pending: usize,
+    },
+}
+
+/// Why a result was not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TellError {
+    /// The id was never given out, or was cancelled.
+    #[error("there is no evaluation with id {0}: tell takes the ids that ask gave")]
+    UnknownId(TrialId),
+    /// The id was told before; [`Optimizer::revise`](super::Optimizer::revise) corrects a value.
+    #[error("evaluation {0} was told before: each is told once (revise corrects a value)")]
+    AlreadyTold(TrialId),
+    /// The id is still pending: tell it first.
+    #[error("evaluation {0} was not told yet: tell it instead of revising it")]
+    StillPending(TrialId),
+    /// The point is not one of the domain.
+    #[error(transparent)]
+    Point(#[from] PointError),
+    /// The number of constraints differs from the switch `constraints`.
+    #[error("{got} constraints were told: this optimizer measures {expected} (the switch `constraints`)")]
+    Constraints {
+        /// Constraints told.
+        got: usize,
+        /// Constraints of the configuration.
+        expected: usize,
+    },
+    /// The number of derivatives differs from the number of parameters.
+    #[error("the gradient has {got} components: there are {expected} parameters (NaN for one that is not known)")]
+    Gradient {
+        /// Components told.
+        got: usize,
+        /// Parameters of the domain.
+        expected: usize,
+    },
+}
+
+impl Outcome {
+    /// Whether it has as many constraints and derivatives as it should. (A failure may have no constraints.)
+    pub(super) fn fits(&self, constraints: usize, dim: usize) -> Result<(), TellError> {
+        let (told, derivatives) = (self.constraints().len(), self.gradient().len());
+        if told != constraints && !(told == 0 && self.is_failed()) {
+            return Err(TellError::Constraints { got: told, expected: constraints });
+        }
+        if derivatives != dim && derivatives != 0 {
+            return Err(TellError::Gradient { got: derivatives, expected: dim });
+        }
+        Ok(())
+    }
+}
