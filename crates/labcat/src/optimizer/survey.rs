@@ -1,12 +1,12 @@
 //! In a space with labels, a look at all of it: a run that holds what every local run was told, in the box's own axes, and has no trust
-//! region. Which labels belong together, and where the reals then lie, is seen from afar; the local runs find it exactly.
+//! region (where there is nothing but labels, the region is the whole space already). Which labels belong together, and where the reals then lie, is seen from afar; the local runs find it exactly.
 
 use super::mixed;
 use super::model::{Model, Workspace};
 use super::noise::Known;
 use super::propose::{Choice, Prepared, Problem, Scope, prepare};
 use super::run::{LocalRun, Slice};
-use crate::domain::Domain;
+use crate::domain::{Axis, Domain};
 use crate::frame::Frame;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
@@ -21,7 +21,8 @@ const ALIKE: f64 = 0.02;
 /// Begins the survey where there is to be one, with what was told last.
 pub(super) fn begin(problem: Problem<'_>, run: &mut LocalRun) {
     let Problem { domain, observations, .. } = problem;
-    if !domain.has_labels() || mixed::is_small(domain) {
+    let has_more = domain.axes().iter().any(|axis| *axis != Axis::Choice);
+    if !(domain.has_labels() && has_more) || mixed::is_small(domain) {
         run.survey = None;
     } else if run.survey.is_none() {
         let mut all = LocalRun::with(0, Vec::new(), Frame::of_box(domain.dim()), 1.0, Known::default());

@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-/// Whole numbers are searched without one, whatever their range, and so is a small space.
+/// Whole numbers are searched without one, and so are labels alone and a small space.
 #[test]
 fn only_labels_are_surveyed() {
     let label = || Parameter::categorical("k", ["a", "b", "c"]);
@@ -43,10 +43,15 @@ fn only_labels_are_surveyed() {
         (vec![whole(), real()], false),
         (vec![label().ordered(), real()], false),
         (vec![label(), whole()], false),
+        ((0..9).map(|k| Parameter::categorical(&format!("k{k}"), ["a", "b", "c"])).collect(), false),
+        (
+            (0..9).map(|k| Parameter::boolean(&format!("b{k}"))).chain([Parameter::integer("n", 0.0, 9.0)]).collect(),
+            true,
+        ),
     ];
     for (parameters, surveyed) in spaces {
         let mut optimizer = Optimizer::new(Domain::from_parameters(parameters).unwrap(), Config::default()).unwrap();
-        for k in 0..6 {
+        for k in 0..12 {
             let s = optimizer.ask().unwrap();
             optimizer.tell(s.id, f64::from(k)).unwrap();
         }
