@@ -42,7 +42,7 @@ fn only_labels_are_surveyed() {
         (vec![Parameter::boolean("b"), real()], true),
         (vec![whole(), real()], false),
         (vec![label().ordered(), real()], false),
-        (vec![label(), whole()], false),
+        (vec![label(), Parameter::integer("n", 0.0, 99.0)], false),
         ((0..9).map(|k| Parameter::categorical(&format!("k{k}"), ["a", "b", "c"])).collect(), false),
         (
             (0..9).map(|k| Parameter::boolean(&format!("b{k}"))).chain([Parameter::integer("n", 0.0, 9.0)]).collect(),
