@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -180,16 +180,23 @@ def register(command: Command) -> None:
 
 
 def run(options: Any) -> None:
-    if unknown := [name for name in options.tasks if name not in TASKS]:
-        raise ValueError(f"unknown task {unknown[0]!r}. Allowed: {', '.join(TASKS)}")
     if any("-" in name for name in options.tasks):
         folds("diabetes")  # whether scikit-learn is there
+    compare(options, "choices", TASKS, ChoicesProblem)
+
+
+def compare(
+    options: Any, command: str, tasks: Mapping[str, Task], problem: Callable[[str, int], RepeatedProblem]
+) -> None:
+    """Runs every algorithm on every task as often as asked, and prints the medians."""
+    if unknown := [name for name in options.tasks if name not in tasks]:
+        raise ValueError(f"unknown task {unknown[0]!r}. Allowed: {', '.join(tasks)}")
     algorithms = chosen_algorithms(options, "mixed")
-    problems = [ChoicesProblem(name, k) for name in options.tasks for k in range(options.runs)]
+    problems = [problem(name, k) for name in options.tasks for k in range(options.runs)]
     budget = max(options.budgets)
     runs = [Run(algorithm, problem, budget, options.seed) for problem in problems for algorithm in algorithms]
-    records, results = carry_out(options, runs, "choices")
-    present(options, "Choices", results, summarise(records, options, [a.label for a in algorithms]))
+    records, results = carry_out(options, runs, command)
+    present(options, command.title(), results, summarise(records, options, [a.label for a in algorithms]))
 
 
 def summarise(records: Sequence[Any], options: Any, names: Sequence[str]) -> list[Block]:

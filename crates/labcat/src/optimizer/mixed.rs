@@ -3,12 +3,12 @@
 use super::config::Settings;
 use super::model::{Model, Workspace};
 use super::noise;
-use super::propose::{Choice, Prepared, Problem, prepare, search_of};
+use super::propose::{Choice, Prepared, Problem, Scope, prepare, search_of};
 use super::report::{Origin, RestartCause};
 use super::run::{LocalRun, Slice};
 use super::seen::Seen;
 use super::shortcut::{self, Shortcut};
-use super::{Limited, feasible, landscape};
+use super::{Limited, feasible, landscape, survey};
 use crate::acquisition::maximise::{Lattice, Maximiser, Search};
 use crate::domain::{Axis, Domain};
 use crate::frame::{Frame, Outputs};
@@ -35,14 +35,16 @@ const WORTH: f64 = 0.01;
 /// Random tries for a configuration that was never suggested, before all are gone through.
 const TRIES: usize = 200;
 
-/// How far the trust region reaches along each axis, in local units: β; at least a step for whole numbers; everywhere for choices.
+/// How far the trust region reaches along each axis, in local units: β; at least a step for whole numbers; everywhere for choices,
+/// and for everything in a survey.
 pub(super) fn reach(problem: Problem<'_>, run: &LocalRun, beta: f64, out: &mut Vec<f64>) {
     let frame = &run.now.frame;
     out.clear();
     out.extend(problem.domain.axes().iter().enumerate().map(|(j, axis)| match axis {
+        Axis::Choice => f64::INFINITY,
+        _ if problem.scope == Scope::Survey => 2.0 / frame.scale()[j],
         Axis::Real | Axis::Whole => beta,
         Axis::Steps => beta.max(1.5 * problem.domain.step_length(j, frame.centre()[j]) / frame.scale()[j]),
-        Axis::Choice => f64::INFINITY,
     }));
 }
 
@@ -74,7 +76,7 @@ fn best_of(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<us
     run.now.members.iter().position(|&p| problem.observations.value(p) == Some(outputs.minimum()))
 }
 
-fn is_small(domain: &Domain) -> bool {
+pub(super) fn is_small(domain: &Domain) -> bool {
     domain.list_length().is_some_and(|n| n <= SMALL)
 }
 
@@ -103,7 +105,7 @@ impl Problem<'_> {
     /// Whether axis `i` of the frame turns, and is searched by samples and gradients.
     pub(super) fn moves(&self, i: usize) -> bool {
         let axis = self.domain.axes()[i];
-        if self.sliced { axis == Axis::Real } else { axis.turns() }
+        if self.scope == Scope::Reals { axis == Axis::Real } else { axis.turns() }
     }
 }
 
@@ -115,6 +117,9 @@ pub(super) fn place(
     position: usize,
     succeeded: bool,
 ) {
+    if let Some(survey) = &mut run.survey {
+        survey::place(domain, observations, &mut survey.run, position, succeeded);
+    }
     let of = observations.all()[position].run;
     for slice in run.slice.iter_mut().chain(&mut run.kept).filter(|slice| slice.run.number == of) {
         let Some(&first) = slice.run.now.members.first() else { continue };
@@ -145,7 +150,8 @@ pub(super) fn kept(observations: &Observations, over: &mut LocalRun) -> Option<B
     Some(kept)
 }
 
-/// The next point: of the search of the reals and that of everything in turn, each for as long as it finds better points.
+/// The next point: of the search of the reals, the survey and the search of everything in turn, each for as long as it finds better
+/// points.
 pub(super) fn propose(
     problem: Problem<'_>,
     run: &mut LocalRun,
@@ -176,9 +182,7 @@ pub(super) fn propose(
         let enough =
             slice.run.now.members.len() >= slice_settings(problem).initial_points.min(2 + reals(problem.domain));
         let step = enough.then(|| {
-            if model.as_ref().is_some_and(|m| !m.sliced) {
-                work.reclaim(model.take());
-            }
+            reclaim_other(Scope::Reals, model, work);
             step_of_reals(problem, &mut slice, model, work, rng, next)
         });
         if let Some(step) = &step {
@@ -189,14 +193,20 @@ pub(super) fn propose(
             return Ok(choice);
         }
     }
-    if model.as_ref().is_some_and(|m| m.sliced) {
-        work.reclaim(model.take());
+    if let Some(choice) = survey::propose(problem, run, model, work, rng, next) {
+        return Ok(choice);
     }
+    reclaim_other(Scope::Region, model, work);
     let leads = run.slice.as_ref().is_some_and(|s| s.leads);
     match prepare(problem, run, model, work, next)? {
         Prepared::Choice(choice) => Ok(choice),
         Prepared::Model(current) => choose(problem, run, current, work, rng, leads),
     }
+}
+
+/// Takes the memory of a model that serves another search.
+pub(super) fn reclaim_other(scope: Scope, model: &mut Option<Model>, work: &mut Workspace) {
+    work.reclaim(model.take_if(|m| m.scope != scope));
 }
 
 /// A step of the search of the reals alone.
@@ -209,7 +219,7 @@ fn step_of_reals(
     next: TrialId,
 ) -> Result<Choice, RestartCause> {
     let settings = slice_settings(problem);
-    let inner = Problem { settings: &settings, sliced: true, ..problem };
+    let inner = Problem { settings: &settings, scope: Scope::Reals, ..problem };
     match prepare(inner, &mut slice.run, model, work, next)? {
         Prepared::Choice(choice) => Ok(choice),
         Prepared::Model(current) => choose(inner, &slice.run, current, work, rng, true),
@@ -227,11 +237,12 @@ fn slice_settings(problem: Problem<'_>) -> Settings {
     alone.map_or_else(|_| settings.clone(), |s| Settings { budget: settings.budget, ..s })
 }
 
-/// Whether the next step is one of the reals: after a success as before, after a failure the other way.
+/// Whose turn it is: after a success as before, after a failure the next of the reals, the survey and everything. A survey comes first,
+/// until enough is known for a local search.
 fn decide(problem: Problem<'_>, run: &mut LocalRun) {
     let Problem { domain, observations, .. } = problem;
     if noise::is_on(problem, run) {
-        (run.slice, run.kept) = (None, None); // the best value is no guide
+        (run.slice, run.kept, run.survey) = (None, None, None); // the best value is no guide
         return;
     }
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
@@ -241,14 +252,29 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
         run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))
     };
     let Some(best) = best else { return };
-    if !has_reals(domain) || run.slice.as_ref().is_some_and(|s| s.decided_at == observations.len()) {
+    survey::begin(problem, run);
+    if run.slice.iter().chain(&run.survey).any(|s| s.decided_at == observations.len()) {
         return;
     }
     let improved = run.now.members.last() == Some(&best);
     let led = run.slice.as_ref().is_some_and(|s| s.leads);
+    let surveyed = run.survey.as_ref().is_some_and(|s| s.leads);
+    run.slice = has_reals(domain).then(|| slice_around(problem, run, best));
+    let (reals, others) = (run.slice.as_ref().is_some_and(|s| !s.over), run.survey.is_some());
+    let surveys = survey::is_first(problem, run)
+        || others && if improved { surveyed || led && !reals } else { led || !surveyed && !reals };
+    let leads = reals && !surveys && !surveyed && led == improved;
+    for (search, leads) in run.slice.iter_mut().map(|s| (s, leads)).chain(run.survey.iter_mut().map(|s| (s, surveys))) {
+        (search.leads, search.decided_at) = (leads, observations.len());
+    }
+}
+
+/// The search of the reals around a point: the one there is, if it has the same choices.
+fn slice_around(problem: Problem<'_>, run: &mut LocalRun, best: usize) -> Box<Slice> {
+    let Problem { domain, observations, .. } = problem;
     let alike = |p: &usize| domain.same_choices(observations.unit(*p), observations.unit(best));
     let current = run.slice.take().filter(|s| s.run.now.members.first().is_some_and(alike));
-    let mut slice = current.unwrap_or_else(|| {
+    current.unwrap_or_else(|| {
         let members: Vec<usize> = run.now.members.iter().copied().filter(|p| alike(p)).collect();
         // Where whole numbers turn with the reals, the reals alone need axes of their own.
         let mut frame = run.now.frame.clone();
@@ -257,10 +283,7 @@ fn decide(problem: Problem<'_>, run: &mut LocalRun) {
         }
         let alone = LocalRun::with(run.number, members, frame, run.now.beta, run.now.noise.clone());
         Box::new(Slice { run: alone, leads: false, decided_at: 0, over: false })
-    });
-    slice.leads = led == improved && !slice.over;
-    slice.decided_at = observations.len();
-    run.slice = Some(slice);
+    })
 }
 
 /// The shortcut of the reals alone; there is none for everything.
@@ -271,7 +294,7 @@ pub(super) fn shortcut(
     outputs: &Outputs,
     work: &mut Workspace,
 ) -> Option<Shortcut> {
-    if !problem.sliced {
+    if problem.scope != Scope::Reals {
         return None;
     }
     let axes: Vec<usize> = (0..problem.domain.dim()).filter(|&i| problem.moves(i)).collect();
@@ -316,7 +339,7 @@ fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
 }
 
 /// The most promising configuration that was never suggested before.
-fn choose(
+pub(super) fn choose(
     problem: Problem<'_>,
     run: &LocalRun,
     model: &Model,
@@ -325,12 +348,18 @@ fn choose(
     reals_only: bool,
 ) -> Result<Choice, RestartCause> {
     let Problem { domain, settings, pending, seen, .. } = problem;
-    let search = search_of(problem, run)?;
+    let mut search = search_of(problem, run)?;
+    let wide = problem.scope == Scope::Survey;
+    if wide {
+        let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| problem.moves(*i));
+        search.beta = moving.fold(1.0, |beta: f64, (_, scale)| beta.max(2.0 / scale)); // every way through the box
+    }
     // Under noise a point may be evaluated again, but not while it is.
     let again = model.fit.gp.prior().noise > 0.0;
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
     let best = best_of(problem, run, &model.outputs);
-    let over = best.filter(|_| !reals_only && !again && !is_small(domain)).filter(|_| settled(problem, run).is_some());
+    let over =
+        best.filter(|_| !(reals_only || wide || again || is_small(domain))).filter(|_| settled(problem, run).is_some());
     let neighbours = over.map(|b| untried(problem, run.now.members[b])).unwrap_or_default();
     let moves =
         (0..domain.dim()).map(|i| problem.moves(i) && (!reals_only || domain.axes()[i] == Axis::Real)).collect();
@@ -467,15 +496,22 @@ impl Climb<'_> {
     }
 
     /// Samples of the trust region: reals uniform in it, some of them nearer to the best point; half of the samples have its whole
-    /// numbers and choices, in the others some of those are changed, at least one.
+    /// numbers and choices, in the others some of those are changed, at least one. In a survey half of them are samples of the box,
+    /// and in the others something is changed.
     fn samples(&self, rng: &mut Rng) -> Vec<Vec<f64>> {
         let (problem, frame, search) = (self.problem, &self.run.now.frame, &self.search);
         let (domain, d) = (problem.domain, frame.dim());
         let discrete = if self.reals_only { Vec::new() } else { domain.untied() };
+        let wide = problem.scope == Scope::Survey;
         let turning: Vec<usize> = (0..d).filter(|&j| self.moves[j]).collect();
         let count = SAMPLES * domain.free_parameters();
         let mut places = Vec::with_capacity(count);
         for c in 0..count {
+            if wide && c % 2 == 0 {
+                let cube: Vec<f64> = domain.parameters().iter().map(|_| rng.between(-1.0, 1.0)).collect();
+                places.push(domain.embed(&cube));
+                continue;
+            }
             let nearer = if c % 4 < 2 { math::pow(search.nearest, rng.unit()) } else { 1.0 };
             let mut u = frame.centre().to_vec();
             for &i in &turning {
@@ -484,7 +520,7 @@ impl Climb<'_> {
                     u[j] += frame.rotation()[(j, i)] * frame.scale()[i] * x;
                 }
             }
-            if c % 2 == 0 && !discrete.is_empty() {
+            if (wide || c % 2 == 0) && !discrete.is_empty() {
                 self.change(&discrete, &mut u, rng);
             }
             for u in &mut u {

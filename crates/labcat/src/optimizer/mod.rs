@@ -14,6 +14,7 @@ mod seen;
 mod shortcut;
 #[cfg(feature = "serde")]
 pub(crate) mod state;
+mod survey;
 mod view;
 
 pub use errors::{AskError, TellError};
@@ -345,6 +346,7 @@ impl Optimizer {
         }
         let recommended = self.keep_found();
         next.kept = mixed::kept(&self.observations, &mut self.run);
+        next.survey = self.run.survey.take();
         let over = std::mem::replace(&mut self.run, next);
         let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
         if holds_best && over.started() {
@@ -414,7 +416,7 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
-        (self.run.slice, self.run.kept) = (None, None); // begun again when they are needed
+        (self.run.slice, self.run.kept, self.run.survey) = (None, None, None); // begun again when they are needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;

@@ -4,7 +4,7 @@ use super::config::Settings;
 use super::feasible::{self, Limits};
 use super::mixed;
 use super::noise;
-use super::propose::Problem;
+use super::propose::{Problem, Scope};
 use super::report::RestartCause;
 use super::run::LocalRun;
 use super::shortcut::Shortcut;
@@ -38,8 +38,8 @@ pub(super) struct Model {
     pub(super) limits: Limits,
     /// The objective with the derivatives that were told, if any.
     pub(super) joint: Option<Joint>,
-    /// Whether it is one of the reals alone.
-    pub(super) sliced: bool,
+    /// Whose search it serves.
+    pub(super) scope: Scope,
 }
 
 /// A Gaussian process in the frame of its own most likely length-scales.
@@ -144,7 +144,7 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut
 
 /// The best of the members, or why the run is over.
 pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
-    if problem.domain.is_mixed() && !problem.sliced {
+    if problem.domain.is_mixed() && problem.scope != Scope::Reals {
         return mixed::best_member(problem, run, outputs);
     }
     if let Some(cause) = why_over(problem, run, outputs) {
@@ -168,7 +168,7 @@ pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Output
 /// Why a run whose members have these outputs has no more to give, if so.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
     let (switches, range) = (&problem.settings.switches, outputs.range());
-    let mixed = problem.domain.is_mixed() && !problem.sliced;
+    let mixed = problem.domain.is_mixed() && problem.scope != Scope::Reals;
     if !problem.ends || noise::is_on(problem, run) || mixed || feasible::is_astray(problem, run) {
         return None; // under noise the next step says
     }

@@ -287,7 +287,7 @@ pub(super) fn update_model(
         again: None,
         avoided: 0,
         incumbent,
-        sliced: problem.sliced,
+        scope: problem.scope,
         limits,
         joint,
     })

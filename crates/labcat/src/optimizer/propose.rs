@@ -27,8 +27,19 @@ pub(super) struct Problem<'a> {
     pub(super) found: Option<&'a Found>,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
-    /// Whether only the reals are searched, with everything else as in the best point.
-    pub(super) sliced: bool,
+    /// What is searched.
+    pub(super) scope: Scope,
+}
+
+/// What a step searches, in a space with whole numbers or choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The trust region.
+    Region,
+    /// The reals of the trust region, with everything else as in the best point.
+    Reals,
+    /// The whole box.
+    Survey,
 }
 
 /// What a step of an optimizer reads; a macro, because the step changes the other fields meanwhile.
@@ -44,7 +55,7 @@ macro_rules! problem {
             expected: $optimizer.expected,
             found: $optimizer.found.as_ref(),
             ends: true,
-            sliced: false,
+            scope: Scope::Region,
         }
     };
 }
@@ -167,8 +178,8 @@ pub(super) fn update_model(
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let shortcut = shortcut::find(problem, run, &fit.gp, &outputs, work);
     let (limits, joint) = (Limits::default(), model::join_gradients(problem, run, &fit.gp, &outputs));
-    let (incumbent, sliced) = (0.0, problem.sliced);
-    let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent, sliced, limits, joint };
+    let (incumbent, scope) = (0.0, problem.scope);
+    let model = Model { fit, outputs, discarded, shortcut, again, avoided: 0, incumbent, scope, limits, joint };
     Ok(limited(problem, run, model, work))
 }
 

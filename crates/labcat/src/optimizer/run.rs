@@ -34,6 +34,9 @@ pub(super) struct LocalRun {
     /// That of the best point of all, begun in a run that is over: it takes every other step until it has converged.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) kept: Option<Box<Slice>>,
+    /// In a space with labels, the look at all of it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) survey: Option<Box<Slice>>,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
@@ -131,7 +134,19 @@ impl LocalRun {
         let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices: Vec::new() };
         let (design, failed) = (Vec::new(), Vec::new());
         let (crowd, revised, promise) = (0, false, None);
-        Self { number, design, failed, crowd, revised, promise, slice: None, kept: None, now, before: None }
+        Self {
+            number,
+            design,
+            failed,
+            crowd,
+            revised,
+            promise,
+            slice: None,
+            kept: None,
+            survey: None,
+            now,
+            before: None,
+        }
     }
 
     /// Whether a model-based step was made.

@@ -252,9 +252,13 @@ impl Loaded {
 impl LocalRun {
     /// Whether a state that was read can be worked with.
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
-        for slice in self.slice.iter().chain(&self.kept) {
+        for slice in self.slice.iter().chain(&self.kept).chain(&self.survey) {
             slice.run.check(d, evaluations)?;
-            if slice.run.now.members.is_empty() || slice.run.slice.is_some() || slice.run.kept.is_some() {
+            if slice.run.now.members.is_empty()
+                || slice.run.slice.is_some()
+                || slice.run.kept.is_some()
+                || slice.run.survey.is_some()
+            {
                 return Err("the search of the reals has no point to start from");
             }
         }

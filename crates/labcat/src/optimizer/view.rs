@@ -4,7 +4,7 @@ use super::Optimizer;
 use super::config::Noise;
 use super::model::{Model, Workspace};
 use super::noise::{self, Found};
-use super::propose::{Problem, problem, update_model};
+use super::propose::{Problem, Scope, problem, update_model};
 use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
 use crate::frame::normalise;

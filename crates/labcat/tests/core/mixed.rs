@@ -268,11 +268,10 @@ fn noise_in_a_mixed_space_is_found_and_averaged_out() {
     assert!(right >= 4, "{right} of 5");
 }
 
-/// func3C of the CoCaBO paper in small: the basin of the wrong choice is left, and the reals of the best point are still polished.
+/// func3C of the CoCaBO paper in small: the basin of the wrong choices is left for the right ones, and their reals are polished.
 #[test]
-fn a_run_stuck_in_wrong_choices_ends_and_its_reals_converge_all_the_same() {
+fn choices_that_only_help_together_are_found_and_their_reals_converge() {
     let bowl = |x: f64, y: f64, a: f64, b: f64| (x - a).powi(2) + (y - b).powi(2);
-    let (mut left, mut polished) = (0, 0);
     for seed in 0..8 {
         let labels = || ["a", "b", "c", "d"];
         let parameters = vec![
@@ -282,7 +281,7 @@ fn a_run_stuck_in_wrong_choices_ends_and_its_reals_converge_all_the_same() {
             Parameter::real("y", -1.0, 1.0),
         ];
         let mut optimizer = mixed(parameters, Preset::Default, seed);
-        for _ in 0..200 {
+        for _ in 0..220 {
             let s = optimizer.ask().unwrap();
             let (k, l, x, y) = (s.x[0], s.x[1], s.x[2], s.x[3]);
             // Two basins: (d, d) far from the middle is the better one, and one swap alone makes things worse.
@@ -293,9 +292,7 @@ fn a_run_stuck_in_wrong_choices_ends_and_its_reals_converge_all_the_same() {
             };
             optimizer.tell(s.id, value).unwrap();
         }
-        left += usize::from(!optimizer.restarts().is_empty());
-        let best = best_value(&optimizer);
-        polished += usize::from(best < 1e-6 || (0.5..0.5 + 1e-6).contains(&best));
+        assert!(!optimizer.restarts().is_empty());
+        assert!(best_value(&optimizer) < 1e-6, "seed {seed}: {}", best_value(&optimizer));
     }
-    assert_eq!((left, polished), (8, 8));
 }

@@ -141,6 +141,7 @@ def smac(objective: Objective, seed: int) -> None:
     import tempfile
 
     from ConfigSpace import Categorical, ConfigurationSpace, Float, InCondition, Integer
+    from joblib import parallel_config
     from smac import HyperparameterOptimizationFacade, Scenario
 
     assert isinstance(objective, MixedObjective)
@@ -167,7 +168,8 @@ def smac(objective: Objective, seed: int) -> None:
         named = zip(names, objective.parameters, strict=True)
         return objective([given.get(name, p.middle) for name, p in named])
 
-    with tempfile.TemporaryDirectory() as folder:
+    # One tree after another: setting up threads for each look at the forest takes longer than the look.
+    with tempfile.TemporaryDirectory() as folder, parallel_config(backend="sequential"):
         scenario = Scenario(
             space,
             deterministic=True,

@@ -21,7 +21,7 @@ fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Fit), Restart
         expected: 0,
         found: None,
         ends: true,
-        sliced: false,
+        scope: Scope::Region,
     };
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, work, true);
