@@ -102,7 +102,7 @@ def turbo(objective: Objective, seed: int, regions: int, batch: int = 1) -> None
         for i, points in enumerate(chosen):
             if points:
                 trust_regions[i].update(points, objective, tolerance)
-            if trust_regions[i].length < LENGTH_MIN:
+            if trust_regions[i].length < LENGTH_MIN and objective.remaining:
                 trust_regions[i] = TurboRegion.start(objective)
 
 
