@@ -238,6 +238,9 @@ impl Display {
 
     fn summary(&self, reason: &str, paths: &Paths, session: &Session) -> String {
         let optimizer = &session.optimizer;
+        // Set below what was evaluated before, the budget is worth telling.
+        let less = optimizer.config().budget.filter(|budget| *budget < optimizer.n_evaluations() && reason == "budget");
+        let reason = less.map_or_else(|| reason.to_owned(), |budget| format!("a {reason} of {budget}"));
         let mut text = format!(
             "stopped by {reason} after {} ({} failed, {}), {} in this run\n",
             count(optimizer.n_evaluations(), "evaluation"),
