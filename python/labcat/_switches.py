@@ -101,6 +101,9 @@ class Switches(TypedDict, total=False):
     quadratic_margin: float
     """With quadratic: how much smaller its error must be than the model's."""
 
+    nearby: bool
+    """With quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest."""
+
     restarts: bool
     """Start another local run when one has converged."""
 

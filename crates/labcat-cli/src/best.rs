@@ -1,9 +1,9 @@
 //! The best evaluation of a study as people read it: the best that meets the constraints, or else the least violated.
 
-use labcat::{Evaluation, Optimizer};
+use labcat::{Evaluation, Optimizer, Recommendation};
 use serde_json::{Map, Value, json};
 
-use crate::study::Constraints;
+use crate::study::{Constraints, Identity};
 
 /// The best evaluation.
 pub(crate) struct Best<'a> {
@@ -40,6 +40,31 @@ impl<'a> Best<'a> {
     /// What is known of its constraints, if the study measures any.
     pub(crate) fn constraints_json(&self, constraints: &Constraints) -> Map<String, Value> {
         measured_json(constraints, self.value(), self.evaluation.outcome.constraints())
+    }
+}
+
+/// What is recommended of a study whose values have noise: its best draw is mostly a lucky one.
+pub(crate) struct Recommended(Recommendation, Option<f64>);
+
+impl Recommended {
+    pub(crate) fn of(optimizer: &Optimizer) -> Option<Recommended> {
+        let found = optimizer.recommended().filter(|_| optimizer.has_noise())?;
+        Some(Recommended(found, optimizer.noise_sigma()))
+    }
+
+    pub(crate) fn x(&self) -> &[f64] {
+        &self.0.x
+    }
+
+    pub(crate) fn in_words(&self) -> String {
+        let Recommendation { mean, std, .. } = self.0;
+        let noise = self.1.map_or_else(|| "as told".to_owned(), |sigma| format!("{sigma:.3}"));
+        format!("{mean:.6} ± {std:.3} (mean and standard deviation; noise of a value {noise})")
+    }
+
+    pub(crate) fn as_json(&self, identity: &Identity) -> Value {
+        let Recommendation { mean, std, x, .. } = &self.0;
+        json!({ "x": identity.by_name(x), "mean": mean, "std": std, "noise": self.1 })
     }
 }
 

@@ -42,6 +42,20 @@ pub(crate) struct Quadratic {
     local: Vec<f64>,
     /// The smallest box around the points of the newest minimisation.
     bounds: Vec<(f64, f64)>,
+    at_bounds: AtBounds,
+}
+
+/// Buffers of a minimisation by active sets: H A, the Hessian and the gradient in the box; the coordinates held and free, the step in the
+/// free ones and its image under the Hessian.
+#[derive(Clone, Debug, Default)]
+struct AtBounds {
+    image: Matrix,
+    hessian: Matrix,
+    gradient: Vec<f64>,
+    held: Vec<bool>,
+    free: Vec<usize>,
+    step: Vec<f64>,
+    along: Vec<f64>,
 }
 
 /// c + gᵀx + ½ xᵀHx.
@@ -81,6 +95,15 @@ impl Quadratic {
             v.reserve(d);
         }
         self.bounds.reserve(d);
+        let AtBounds { image, hessian, gradient, held, free, step, along } = &mut self.at_bounds;
+        for matrix in [image, hessian] {
+            matrix.reserve(d, d);
+        }
+        for v in [gradient, step, along] {
+            v.reserve(d);
+        }
+        held.reserve(d);
+        free.reserve(d);
     }
 
     /// Fits to the first `n` rows of `x` and outputs `y`. A fit has to be right where outputs are good, so that each row weighs as
@@ -122,6 +145,11 @@ impl Quadratic {
         }
     }
 
+    /// q at the centre of the frame.
+    pub(crate) fn at_centre(&self) -> f64 {
+        self.coefficients[0]
+    }
+
     /// q at row `row` of `x`.
     pub(crate) fn at_row(&mut self, x: &Matrix, row: usize) -> f64 {
         self.local.clear();
@@ -139,8 +167,9 @@ impl Quadratic {
     }
 
     /// Minimises q over the smallest box around `points`, from the centre of the frame: one Newton step if that stays inside, else by
-    /// active sets. Leaves the point in [`Quadratic::minimiser`] and gives q there.
-    pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> f64 {
+    /// active sets. Leaves the point in [`Quadratic::minimiser`] and gives q there, and whether that
+    /// is a minimum beyond those bounds too: q curves up along all that no face of [−1, 1]^d holds.
+    pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> (f64, bool) {
         let d = frame.dim();
         let mut bounds = std::mem::take(&mut self.bounds);
         bounds.clear();
@@ -151,17 +180,18 @@ impl Quadratic {
             }
         }
         self.minimiser.clear();
-        let mut inside = self.solve_inside();
-        if inside {
+        let mut convex = self.solve_inside();
+        let mut inside = convex;
+        if convex {
             self.minimiser.extend((0..d).map(|j| frame.to_box(&self.local, j)));
             inside = self.minimiser.iter().zip(&bounds).all(|(u, (low, high))| low <= u && u <= high);
         }
         if !inside {
-            self.solve_at_bounds(frame, &bounds);
+            convex |= self.solve_at_bounds(frame, &bounds);
             frame.to_local(&self.minimiser, &mut self.local);
         }
         self.bounds = bounds;
-        self.value()
+        (self.value(), convex)
     }
 
     /// x = −H⁻¹ g in `local`; false if q is not convex. Solved in the frame, where H is as round as the frame makes it.
@@ -180,21 +210,25 @@ impl Quadratic {
 
     /// Minimises q over a box of u by active sets: Newton's step in the coordinates that are free (or, where q is not convex in them,
     /// steepest descent), up to the first bound, which holds its coordinate from then on. Once nothing is left to gain, the coordinate
-    /// that q falls off most steeply is let go, until there is none.
-    fn solve_at_bounds(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
+    /// that q falls off most steeply is let go, until there is none. Gives whether q was convex in the
+    /// free coordinates then, and all others at faces.
+    fn solve_at_bounds(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> bool {
         let d = frame.dim();
         // q in the box: x = A (u − c) with A_ij = R_ji / S_i, so the gradient is Aᵀ g and the Hessian Aᵀ H A.
         let map = |i: usize, j: usize| frame.rotation()[(j, i)] / frame.scale()[i];
-        let mut image = Matrix::zeros(d, d); // H A
+        let AtBounds { mut image, mut hessian, mut gradient, mut held, mut free, mut step, mut along } =
+            std::mem::take(&mut self.at_bounds);
+        image.reshape(d, d);
+        image.fill(0.0);
+        hessian.reshape(d, d);
+        gradient.clear();
         for j in 0..d {
             for i in 0..d {
                 linalg::axpy(image.col_mut(j), map(i, j), self.hessian.col(i));
             }
         }
-        let mut hessian = Matrix::zeros(d, d);
-        let mut gradient = vec![0.0; d];
         for j in 0..d {
-            gradient[j] = (0..d).map(|i| map(i, j) * self.coefficients[1 + i]).sum();
+            gradient.push((0..d).map(|i| map(i, j) * self.coefficients[1 + i]).sum());
             for k in 0..d {
                 hessian[(j, k)] = (0..d).map(|i| map(i, j) * image[(i, k)]).sum();
             }
@@ -205,10 +239,14 @@ impl Quadratic {
         for (j, (u, c)) in u.iter().zip(frame.centre()).enumerate() {
             linalg::axpy(&mut gradient, u - c, hessian.col(j));
         }
-        let mut held = vec![false; d];
+        held.clear();
+        held.resize(d, false);
+        let mut proper = false;
         for _ in 0..ACTIVE_SETS * (d + 1) {
-            let free: Vec<usize> = (0..d).filter(|&j| !held[j]).collect();
-            let mut step: Vec<f64> = free.iter().map(|&j| -gradient[j]).collect();
+            free.clear();
+            free.extend((0..d).filter(|&j| !held[j]));
+            step.clear();
+            step.extend(free.iter().map(|&j| -gradient[j]));
             self.factor.reshape(free.len(), free.len());
             for (a, &j) in free.iter().enumerate() {
                 for (b, &k) in free.iter().enumerate() {
@@ -220,7 +258,8 @@ impl Quadratic {
                 linalg::solve_lower(&self.factor, &mut step);
                 linalg::solve_lower_transposed(&self.factor, &mut step);
             }
-            let mut along = vec![0.0; d];
+            along.clear();
+            along.resize(d, 0.0);
             for (p, &j) in step.iter().zip(&free) {
                 linalg::axpy(&mut along, *p, hessian.col(j));
             }
@@ -255,10 +294,15 @@ impl Quadratic {
                 let steepest = (0..d).filter(|&j| held[j]).max_by(|a, b| fall(a).total_cmp(&fall(b)));
                 match steepest.filter(|j| fall(j) > 0.0) {
                     Some(j) => held[j] = false,
-                    None => break,
+                    None => {
+                        proper = convex && (0..d).all(|j| !held[j] || u[j].abs() == 1.0);
+                        break;
+                    }
                 }
             }
         }
+        self.at_bounds = AtBounds { image, hessian, gradient, held, free, step, along };
+        proper
     }
 }
 

@@ -101,7 +101,7 @@ PRINTED: dict[str, dict[str, Printed]] = {
     for name, row in _ROWS.items()
 }
 
-# Our label → the paper's name of the same algorithm.
+# Our label → the paper's name of the same algorithm. Its TuRBO takes 1.4 s, the time of 15 fits and not of 145.
 SAME_ALGORITHM = {
     "LABCAT (paper)": "LABCAT",
     "BADS": "BADS",
@@ -109,6 +109,6 @@ SAME_ALGORITHM = {
     "random": "random",
     "SRSM": "SRSM",
     "TREGO (trieste)": "TREGO",
-    "TuRBO-1": "TuRBO-1",
-    "TuRBO-5": "TuRBO-5",
+    "TuRBO-1 (batches of 10)": "TuRBO-1",
+    "TuRBO-5 (batches of 10)": "TuRBO-5",
 }

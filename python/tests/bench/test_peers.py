@@ -1,6 +1,7 @@
 """Peers: inside the box, within the budget, reproducible; and what is said of those that are not installed."""
 
 import importlib.util
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from labcat.bench.algorithms import NotInstalled, Peer, UnknownAlgorithm, algorithm, distribution_name, peer_algorithm
 from labcat.bench.objective import BudgetSpent, Objective
 from labcat.bench.peers import PEERS
+from labcat.bench.peers.trust_region import LENGTH_INITIAL, TurboRegion
 
 INSTALLED = ["random", "cma", "lq-cma", "newuoa", "bobyqa", "cobyqa", "bo", "srsm", "optuna-tpe", "optuna-cma"]
 INSTALLED += ["ego", "egobox-trego"]
@@ -64,6 +66,20 @@ def test_a_start_in_the_centre(name):
 
 def test_quadratic_interpolation_is_exact_on_a_quadratic():
     assert one_start("bobyqa", 1, budget=40)[0].best < 1e-12
+
+
+def test_a_region_of_turbo_counts_failures_by_points_and_successes_by_batches():
+    values = iter([1.0] * 4 + [0.5, 1.0, 0.4, 1.0, 0.3, 1.0])
+    objective = Objective(lambda x: next(values), [0.0, 0.0], [1.0, 1.0], 20)
+    point = SimpleNamespace(numpy=lambda: np.full(2, 0.5))
+    region = TurboRegion([point], [1.0])
+    region.update([point] * 3, objective, tolerance=4)
+    assert (region.length, region.failures) == (LENGTH_INITIAL, 3)
+    region.update([point], objective, tolerance=4)
+    assert (region.length, region.failures) == (LENGTH_INITIAL / 2, 0)
+    for _ in range(3):
+        region.update([point] * 2, objective, tolerance=4)
+    assert (region.length, region.successes, len(region.values)) == (LENGTH_INITIAL, 0, 11)
 
 
 def test_every_peer_says_how_to_install_it_and_what_it_is_given():

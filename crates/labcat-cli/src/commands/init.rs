@@ -52,7 +52,9 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
         ));
     }
     let text = study_text(args, &ranges, named);
-    Study::parse(&text, file)?;
+    Study::parse_unwritten(&text, file).map_err(|problems| {
+        Failure::usage(problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\nerror: "))
+    })?;
     write_file(file, &text).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
     let mut out = stdout().lock();
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;

@@ -4,12 +4,12 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{Evaluation, Optimizer, Recommendation};
+use labcat::{Evaluation, Optimizer};
 use serde_json::json;
 
 use super::export::trial_json;
 
-use crate::best::{Best, with};
+use crate::best::{Best, Recommended, with};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
@@ -50,7 +50,7 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
     let x = match &recommended {
         Some(found) => {
             writeln!(out, "recommended {}", found.in_words())?;
-            &found.0.x
+            found.x()
         }
         None => {
             writeln!(out, "value {shown} (evaluation {} of {})", best.id, optimizer.n_evaluations())?;
@@ -67,27 +67,6 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         writeln!(out, "{line}")?;
     }
     Ok(())
-}
-
-/// What is recommended of a study whose values have noise: its best draw is mostly a lucky one.
-struct Recommended(Recommendation, Option<f64>);
-
-impl Recommended {
-    fn of(optimizer: &Optimizer) -> Option<Recommended> {
-        let found = optimizer.recommended().filter(|_| optimizer.has_noise())?;
-        Some(Recommended(found, optimizer.noise_sigma()))
-    }
-
-    fn in_words(&self) -> String {
-        let Recommendation { mean, std, .. } = self.0;
-        let noise = self.1.map_or_else(|| "as told".to_owned(), |sigma| format!("{sigma:.3}"));
-        format!("{mean:.6} ± {std:.3} (mean and standard deviation; noise of a value {noise})")
-    }
-
-    fn as_json(&self, identity: &Identity) -> serde_json::Value {
-        let Recommendation { mean, std, x, .. } = &self.0;
-        json!({ "x": identity.by_name(x), "mean": mean, "std": std, "noise": self.1 })
-    }
 }
 
 /// Shows how far the study is, or everything about one evaluation.
@@ -246,7 +225,7 @@ impl Status<'_> {
         }
         let recommended = Recommended::of(optimizer);
         if let Some(found) = &recommended {
-            writeln!(out, "recommended  {} at {}", found.in_words(), self.identity.in_brief(&found.0.x, 6))?;
+            writeln!(out, "recommended  {} at {}", found.in_words(), self.identity.in_brief(found.x(), 6))?;
         }
         if let Some(best) = Best::of(optimizer, &self.constraints) {
             let title = if recommended.is_some() { "best draw" } else { best.title() };

@@ -8,7 +8,7 @@ use labcat::{Evaluation, Restart, TrialId};
 use serde_json::{Value, json};
 
 use super::retry;
-use crate::best::{Best, measured_json, with};
+use crate::best::{Best, Recommended, measured_json, with};
 use crate::failure::Failure;
 use crate::format::{brief, complain, count, number, printable};
 use crate::journal::Record;
@@ -238,6 +238,9 @@ impl Display {
 
     fn summary(&self, reason: &str, paths: &Paths, session: &Session) -> String {
         let optimizer = &session.optimizer;
+        // Set below what was evaluated before, the budget is worth telling.
+        let less = optimizer.config().budget.filter(|budget| *budget < optimizer.n_evaluations() && reason == "budget");
+        let reason = less.map_or_else(|| reason.to_owned(), |budget| format!("a {reason} of {budget}"));
         let mut text = format!(
             "stopped by {reason} after {} ({} failed, {}), {} in this run\n",
             count(optimizer.n_evaluations(), "evaluation"),
@@ -247,9 +250,14 @@ impl Display {
         );
         if let Some(best) = Best::of(optimizer, &session.constraints) {
             let Evaluation { id, x, .. } = best.evaluation;
-            text += &match best.violated {
-                None => format!("best value {} (evaluation {id})\n", best.in_words(number)),
-                Some(_) => format!(
+            let recommended = Recommended::of(optimizer).filter(|_| best.violated.is_none());
+            let x = recommended.as_ref().map_or(x.as_slice(), Recommended::x);
+            text += &match (&best.violated, &recommended) {
+                (None, Some(found)) => {
+                    format!("recommended {}; best draw {} (evaluation {id})\n", found.in_words(), best.in_words(number))
+                }
+                (None, None) => format!("best value {} (evaluation {id})\n", best.in_words(number)),
+                (Some(_), _) => format!(
                     "no evaluation meets the constraints; the least violated: {} (evaluation {id})\n",
                     best.in_words(number)
                 ),
@@ -287,13 +295,17 @@ impl Display {
     fn end(&self, reason: &str, message: Option<&str>, session: &Session) -> Value {
         let optimizer = &session.optimizer;
         let best = Best::of(optimizer, &session.constraints);
-        let end = json!({
+        let recommended = Recommended::of(optimizer).filter(|_| best.as_ref().is_some_and(|b| b.violated.is_none()));
+        let mut end = json!({
             "event": "end", "stop": reason, "message": message, "evaluations": optimizer.n_evaluations(),
             "failures": session.failures(), "restarts": optimizer.restarts().len(),
             "seconds": self.began.elapsed().as_secs_f64(),
             "value": best.as_ref().and_then(Best::value),
             "x": best.as_ref().map(|best| session.by_name(&best.evaluation.x)),
         });
+        if let Some(found) = recommended {
+            end["recommended"] = found.as_json(&session.identity);
+        }
         with(end, best.map_or_else(Default::default, |best| best.constraints_json(&session.constraints)))
     }
 }

@@ -73,9 +73,14 @@ impl Study {
 
     /// Reads and checks the text of a study file.
     pub(crate) fn parse(text: &str, path: &Path) -> Result<Study, Failure> {
+        Study::parse_unwritten(text, path).map_err(|problems| Failure::study(path, &problems))
+    }
+
+    /// Reads and checks the text of a study file that is not written yet, so that lines mean nothing to anybody.
+    pub(crate) fn parse_unwritten(text: &str, path: &Path) -> Result<Study, Vec<Problem>> {
         let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let stem = path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        parse::parse(text, &stem, directory).map_err(|problems| Failure::study(path, &problems))
+        parse::parse(text, &stem, directory)
     }
 
     /// What may not change once the study has begun.

@@ -16,7 +16,10 @@ fn best_status_and_report_show_what_is_recommended() {
         let dir = Dir::new(&format!("noise-{name}"));
         let text = study("budget = 60\nseed = 3", &bowl(tells));
         dir.write("s.toml", &format!("{text}[optimizer]\nnoise = {noise}\n"));
-        dir.labcat(&["run", "s.toml"]).expect(0);
+        let ended = dir.labcat(&["run", "s.toml"]);
+        ended.expect(0);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(said.contains("\nrecommended ") && said.contains("; best draw "), "{said}");
         let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
         let found = &best["recommended"];
         let number = |value: &serde_json::Value| value.as_f64().unwrap();

@@ -220,6 +220,16 @@ fn a_larger_budget_goes_on_as_if_it_had_been_there_from_the_start() {
 }
 
 #[test]
+fn a_budget_below_what_was_evaluated_is_named() {
+    let dir = Dir::new("smaller-budget");
+    dir.write("s.toml", &study("budget = 9", &built_in("booth")));
+    let run = || dir.labcat(&["run", "s.toml"]).expect(0).stdout.clone();
+    assert!(run().starts_with("stopped by budget after 9 evaluations"));
+    dir.write("s.toml", &study("budget = 4", &built_in("booth")));
+    assert!(run().starts_with("stopped by a budget of 4 after 9 evaluations"));
+}
+
+#[test]
 fn without_a_limit_the_budget_is_200_per_parameter_and_is_said() {
     let dir = Dir::new("no-limit");
     dir.write("s.toml", &study("", "command = [\"echo\", \"1\"]"));
@@ -258,6 +268,12 @@ fn init_writes_a_study_that_check_and_run_accept() {
     dir.labcat(&["init", "bench.toml", "-p", "t:20:90", "--maximize"]).expect(0);
     assert!(dir.labcat(&["check", "bench.toml"]).expect(0).stdout.contains("no command"));
     dir.labcat(&["run", "bench.toml"]).expect(2).says("has no command to run");
+    let wrong = dir.labcat(&["init", "n.toml", "-p", "x:5:1", "-p", "y:0:0"]);
+    wrong
+        .expect(2)
+        .says("error: parameter `x` has low = 5 above high = 1")
+        .says("error: parameter `y` has an empty range");
+    assert!(!wrong.stderr.contains("n.toml"), "it was not written: {}", wrong.stderr);
     dir.labcat(&["init", "n.toml"]).expect(2).says("a study needs a parameter");
     dir.labcat(&["init", "n.toml", "-p", "x:1"]).expect(2).says("-p x:1 is not NAME:LOW:HIGH");
     dir.labcat(&["init", "n.toml", "-p", "x:3:1"]).expect(2).says("low = 3 above high = 1");

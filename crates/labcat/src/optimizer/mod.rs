@@ -424,7 +424,9 @@ impl Optimizer {
             self.best_run = None; // it names what succeeded and what failed
         }
         let changes_side = failed != fails_now && self.run.holds(position, run);
-        self.run.revised |= position < self.run.now.told && (changes_side || self.run.rests_on(position));
+        let told = self.run.now.told;
+        let nearby = shortcut::may_rest_on(&self.settings, self.domain.dim(), told, position);
+        self.run.revised |= position < told && (changes_side || nearby || self.run.rests_on(position));
         if changes_side {
             self.run.place(position, !fails_now);
             self.drop_model(); // it may hold a fantasy of this point

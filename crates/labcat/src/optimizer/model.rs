@@ -7,7 +7,7 @@ use super::noise;
 use super::propose::{Problem, Scope};
 use super::report::RestartCause;
 use super::run::LocalRun;
-use super::shortcut::Shortcut;
+use super::shortcut::{Nearby, Shortcut};
 use crate::acquisition::maximise::Maximiser;
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
@@ -70,6 +70,7 @@ pub(super) struct Workspace {
     pub(super) trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) quadratic: Quadratic,
+    pub(super) nearby: Nearby,
     /// The members along the box's own axes.
     pub(super) upright: Frame,
     pub(super) upright_inputs: Matrix,
@@ -93,6 +94,7 @@ impl Workspace {
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
         work.quadratic.reserve(n, d);
+        work.quadratic.reserve(work.nearby.reserve(settings, d), d);
         work.upright = Frame::of_box(d);
         work.upright_inputs.reserve(n, d);
         work

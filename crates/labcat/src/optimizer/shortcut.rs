@@ -1,5 +1,7 @@
-//! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum.
+//! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum, and now and then a
+//! quadratic fit of what lies nearest.
 
+use super::config::Settings;
 use super::feasible;
 use super::mixed;
 use super::model::Workspace;
@@ -8,12 +10,27 @@ use super::report::Origin;
 use super::run::LocalRun;
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
 use crate::observations::TrialId;
 use crate::quadratic::Terms;
 
 /// A shortcut that gained less than this part of what it promised is not followed again at once.
 const KEPT: f64 = 0.5;
+
+/// Fits of the nearest observations take this many for each coefficient, look for them among this many times as many of the newest,
+/// and are not made with more coefficients than this: their cost grows with the cube of it.
+const NEAREST: f64 = 1.5;
+const NEWEST: usize = 4;
+const MOST_COEFFICIENTS: usize = 400;
+
+/// In fewer dimensions the model is as quick.
+const LEAST_DIMENSION: usize = 3;
+
+/// Their weights fall beyond the distance of this neighbour of the best point.
+const FIFTH: usize = 5;
+
+/// After broken promises in a row the wait doubles up to this many times d observations.
+const LONGEST_WAIT: usize = 8;
 
 /// What a shortcut promised when it was followed.
 #[derive(Clone, Copy, Debug)]
@@ -24,21 +41,28 @@ pub(super) struct Promise {
     /// The best value then, and the value promised.
     from: f64,
     to: f64,
+    /// If it is broken: how many observations to wait for.
+    #[cfg_attr(feature = "serde", serde(default))]
+    wait: usize,
 }
 
 impl Promise {
-    /// Whether it was broken, and fewer observations have come in since than there are coefficients in a linear fit.
-    fn is_fresh_and_broken(self, problem: Problem<'_>, run: &LocalRun) -> bool {
+    /// Where in the history it was broken, if so.
+    fn broken_at(self, problem: Problem<'_>, run: &LocalRun) -> Option<usize> {
         let observations = problem.observations;
-        let (Some(shown), Some(&newest)) = (observations.position(self.id), run.now.members.last()) else {
-            return false;
-        };
+        let shown = observations.position(self.id)?;
         let gained = if problem.is_constrained() {
             feasible::gained(problem, run, self.from, shown)
         } else {
             observations.value(shown).map_or(0.0, |value| self.from - value)
         };
-        gained < KEPT * (self.from - self.to) && newest.saturating_sub(shown) <= problem.domain.dim()
+        (gained < KEPT * (self.from - self.to)).then_some(shown)
+    }
+
+    /// Whether it was broken, and what is to be waited for has not come in since.
+    fn is_fresh_and_broken(self, problem: Problem<'_>, run: &LocalRun) -> bool {
+        let newest = run.now.members.last().copied().unwrap_or(0);
+        self.broken_at(problem, run).is_some_and(|shown| newest.saturating_sub(shown) <= self.wait)
     }
 }
 
@@ -67,6 +91,88 @@ pub(super) fn find(
     let (members, observations) = (&run.now.members, problem.observations);
     let points = || members.iter().map(|&p| observations.unit(p));
     look(problem, run, gp, (gp.inputs(), &run.now.frame), points, outputs, work)
+        .or_else(|| look_nearby(problem, run, outputs, work))
+}
+
+/// Where a quadratic fit of the nearest observations, more of them than the model keeps, has its minimum, if it is convex. What such a fit
+/// leaves out grows with the cube of the distance, and so do the weights fall: on a smooth function each one is right to more digits than the one
+/// before, which the Gaussian process, that has to learn all functions, is not. Whether the function is smooth, only following shows.
+fn look_nearby(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Shortcut> {
+    let (observations, frame) = (problem.observations, &run.now.frame);
+    let (d, most) = (frame.dim(), nearest(problem.settings, frame.dim()));
+    let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
+    let is_due = observations.len() % d.div_ceil(4) == 0; // it costs more than a step
+    if most == 0 || run.explores() || broken || !is_due {
+        return None;
+    }
+    let Nearby { order, inputs, y, rank } = &mut work.nearby;
+    order.clear();
+    work.scratch.resize(d, 0.0);
+    for p in observations.len().saturating_sub(NEWEST * most)..observations.len() {
+        frame.to_local(observations.unit(p), &mut work.scratch);
+        let distance = linalg::dot(&work.scratch, &work.scratch).sqrt();
+        order.extend(observations.value(p).map(|value| (distance, value, p)));
+    }
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+    order.truncate(most);
+    let n = order.len();
+    if n < Terms::All.count(d) + d {
+        return None;
+    }
+    let (near, far) = (order[FIFTH.min(n - 1)].0, order[n - 1]);
+    let scale = (far.1 - outputs.minimum()).max(outputs.range());
+    inputs.reshape(n, d);
+    y.clear();
+    rank.clear();
+    for (row, (distance, value, p)) in order.iter().enumerate() {
+        frame.to_local(observations.unit(*p), &mut work.scratch);
+        for (j, x) in work.scratch.iter().enumerate() {
+            inputs[(row, j)] = *x;
+        }
+        y.push((value - outputs.minimum()) / scale);
+        rank.push((distance / near).powi(3));
+    }
+    let fit = &mut work.quadratic;
+    if near == 0.0 || !fit.fit(Terms::All, inputs, y, rank, n, 1.0) {
+        return None;
+    }
+    let (lowest, convex) = fit.minimise(frame, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
+    let gain = (fit.at_centre() - lowest) * scale;
+    let (from, to) = (outputs.minimum(), outputs.minimum() - gain);
+    (convex && gain > 0.0 && to.is_finite()).then(|| Shortcut { u: fit.minimiser.clone(), from, to })
+}
+
+/// How many observations a fit of the nearest takes; 0 if there is none.
+fn nearest(settings: &Settings, d: usize) -> usize {
+    let count = Terms::All.count(d);
+    let made = settings.switches.quadratic && settings.switches.nearby;
+    if made && d >= LEAST_DIMENSION && count <= MOST_COEFFICIENTS { (NEAREST * count as f64) as usize } else { 0 }
+}
+
+/// Whether a fit of the nearest, made when there were `told` observations, may rest on this one.
+pub(super) fn may_rest_on(settings: &Settings, d: usize, told: usize, position: usize) -> bool {
+    position + NEWEST * nearest(settings, d) >= told
+}
+
+/// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nearby {
+    order: Vec<(f64, f64, usize)>,
+    inputs: Matrix,
+    y: Vec<f64>,
+    rank: Vec<f64>,
+}
+
+impl Nearby {
+    /// Makes room for what a fit in `d` dimensions takes, and gives the number of observations.
+    pub(super) fn reserve(&mut self, settings: &Settings, d: usize) -> usize {
+        let most = nearest(settings, d);
+        self.order.reserve(NEWEST * most);
+        self.inputs.reserve(most, d);
+        self.y.reserve(most);
+        self.rank.reserve(most);
+        most
+    }
 }
 
 /// As [`find`], for inputs in a frame and the same points in its box.
@@ -103,7 +209,7 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
         if fit.fit(terms, x, y, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, y, n, typical) {
-                let lowest = fit.minimise(frame, points());
+                let (lowest, _) = fit.minimise(frame, points());
                 let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
                 if error < switches.quadratic_margin * -lowest && to.is_finite() {
                     return Some(Shortcut { u: fit.minimiser.clone(), from, to });
@@ -148,7 +254,10 @@ pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortc
     if on_its_way || problem.seen.contains(&x) {
         return None;
     }
-    run.promise = Some(Promise { id: next, from: shortcut.from, to: shortcut.to });
+    let d = problem.domain.dim();
+    let last = run.promise.filter(|promise| promise.broken_at(problem, run).is_some());
+    let wait = last.map_or(d, |promise| (2 * promise.wait).clamp(d, LONGEST_WAIT * d));
+    run.promise = Some(Promise { id: next, from: shortcut.from, to: shortcut.to, wait });
     let predicted = problem.settings.switches.direction.orient(shortcut.to);
     Some(Choice { predicted, ..Choice::given(x, Origin::Quadratic) })
 }

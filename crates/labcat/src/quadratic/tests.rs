@@ -54,11 +54,11 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
             assert!(quadratic.fit(terms, &x, &y, &y, n - 1, 0.5));
             assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
             points.extend([vec![-0.5; D], vec![0.5; D]]); // so that what was seen is all around the bottom
-            let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+            let (lowest, convex) = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
             for (found, wanted) in quadratic.minimiser.iter().zip(&bottom) {
                 assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
             }
-            assert!(lowest <= 1e-9, "no observation is lower");
+            assert!(convex && lowest <= 1e-9, "no observation is lower");
         }
     }
 }
@@ -106,8 +106,8 @@ fn a_hill_sends_to_the_border_and_dependent_points_are_refused() {
     let (points, x, y) = observe(&mut rng, &frame, n, hill);
     let mut quadratic = Quadratic::default();
     assert!(quadratic.fit(Terms::Squares, &x, &y, &y, n, 0.5));
-    let lowest = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
-    assert!(lowest.is_finite());
+    let (lowest, convex) = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+    assert!(!convex && lowest.is_finite());
     for j in 0..D {
         let u = quadratic.minimiser[j];
         assert!(points.iter().any(|p| p[j] == u), "coordinate {j} is at the end of its range");

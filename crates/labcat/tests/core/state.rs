@@ -151,8 +151,8 @@ fn continuing_at_every_moment_is_bit_for_bit_the_same() {
 #[test]
 fn an_observation_revised_after_it_was_discarded_changes_nothing_that_a_reload_could_see() {
     let f = function("rosenbrock");
-    for preset in PRESETS {
-        let mut live = optimizer(&f.bounds(2), seeded(preset, 1));
+    for (preset, d) in PRESETS.into_iter().flat_map(|preset| [(preset, 2), (preset, 3)]) {
+        let mut live = optimizer(&f.bounds(d), seeded(preset, 1));
         for _ in 0..60 {
             let s = live.ask().unwrap();
             // The oldest evaluations were discarded long ago, the newest of them perhaps in this very step.
@@ -347,9 +347,10 @@ fn states_without_a_field_are_errors() {
             let Some(Value::Object(map)) = damaged.pointer_mut(of) else { continue };
             let old = map.remove(name).unwrap();
             // A switch may be left out, for the behaviour from before there was a choice, and an outcome need not have every part
-            // (one without a value is a failure), and states from before noise and the number on their way were known of know none;
-            // nothing else may.
-            let optional = of == "/config" || of.ends_with("/outcome") || ["noise", "others", "crowd"].contains(&name);
+            // (one without a value is a failure), and states from before noise, the number on their way and how long to wait after a broken
+            // promise were known of know none; nothing else may.
+            let later = ["noise", "others", "crowd", "wait"];
+            let optional = of == "/config" || of.ends_with("/outcome") || later.contains(&name);
             if !(old.is_null() || optional) {
                 assert!(Optimizer::from_json(&damaged.to_string()).is_err(), "{place} is not missed");
                 removed += 1;

@@ -179,6 +179,8 @@ switches! {
         quadratic: bool, false => true,
             "follow a linear or quadratic fit to its minimum once it forecasts far better than the model";
         quadratic_margin: f64 where above(0.0, 1.0), 1e-4, "with quadratic: how much smaller its error must be than the model's";
+        nearby: bool, false => true,
+            "with quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest";
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
