@@ -17,6 +17,12 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
+/// A uniform point.
+pub(crate) fn anywhere(rng: &mut Rng, domain: &Domain) -> Vec<f64> {
+    let cube: Vec<f64> = (0..domain.parameters().len()).map(|_| rng.between(-1.0, 1.0)).collect();
+    domain.embed(&cube)
+}
+
 /// Of 10 uniform points per parameter, the one whose nearest neighbour among `taken` is farthest away.
 pub(crate) fn farthest_point<'a>(
     rng: &mut Rng,
@@ -26,8 +32,7 @@ pub(crate) fn farthest_point<'a>(
     let d = domain.parameters().len();
     let mut best = (f64::NEG_INFINITY, Vec::new());
     for _ in 0..10 * d {
-        let cube: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
-        let u = domain.embed(&cube);
+        let u = anywhere(rng, domain);
         let distance = |p: &[f64]| p.iter().zip(&u).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let nearest = taken.clone().map(distance).fold(f64::INFINITY, f64::min);
         if nearest > best.0 {

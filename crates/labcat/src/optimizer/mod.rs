@@ -273,13 +273,15 @@ impl Optimizer {
         }
     }
 
-    /// The next point of the design, or one more that fills the space around everything asked in this run.
+    /// The next point of the design, or one more: anywhere while others are on their way, of which there may be many, and else one that
+    /// fills the space around everything asked in this run.
     fn design_point(&mut self) -> Vec<f64> {
         const TRIES: usize = 10;
         let mut x = vec![0.0; self.domain.parameters().len()];
         for _ in 0..TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
+                None if !self.pending.is_empty() => design::anywhere(&mut self.rng, &self.domain),
                 None => {
                     let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
                     let run = self.run.now.members.iter().chain(&self.run.failed);
