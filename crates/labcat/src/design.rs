@@ -17,26 +17,26 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// A uniform point.
-pub(crate) fn anywhere(rng: &mut Rng, domain: &Domain) -> Vec<f64> {
-    let cube: Vec<f64> = (0..domain.parameters().len()).map(|_| rng.between(-1.0, 1.0)).collect();
-    domain.embed(&cube)
-}
-
-/// Of 10 uniform points per parameter, the one whose nearest neighbour among `taken` is farthest away.
-pub(crate) fn farthest_point<'a>(
+/// Of 10 uniform points per parameter, the first that is farther than `apart` from all of `taken`, or the one whose nearest neighbour
+/// among them is farthest away. In many dimensions the latter lies near a corner; the former lies anywhere.
+pub(crate) fn one_more<'a>(
     rng: &mut Rng,
     domain: &Domain,
     taken: impl Iterator<Item = &'a [f64]> + Clone,
+    apart: f64,
 ) -> Vec<f64> {
     let d = domain.parameters().len();
     let mut best = (f64::NEG_INFINITY, Vec::new());
     for _ in 0..10 * d {
-        let u = anywhere(rng, domain);
+        let cube: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
+        let u = domain.embed(&cube);
         let distance = |p: &[f64]| p.iter().zip(&u).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let nearest = taken.clone().map(distance).fold(f64::INFINITY, f64::min);
         if nearest > best.0 {
             best = (nearest, u);
+        }
+        if best.0 > apart * apart {
+            break;
         }
     }
     best.1
