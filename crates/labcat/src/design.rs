@@ -17,11 +17,13 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// Of 10 uniform points per parameter, the one whose nearest neighbour among `taken` is farthest away.
-pub(crate) fn farthest_point<'a>(
+/// Of 10 uniform points per parameter, the first that is farther than `apart` from all of `taken`, or the one whose nearest neighbour
+/// among them is farthest away. In many dimensions the latter lies near a corner; the former lies anywhere.
+pub(crate) fn one_more<'a>(
     rng: &mut Rng,
     domain: &Domain,
     taken: impl Iterator<Item = &'a [f64]> + Clone,
+    apart: f64,
 ) -> Vec<f64> {
     let d = domain.parameters().len();
     let mut best = (f64::NEG_INFINITY, Vec::new());
@@ -32,6 +34,9 @@ pub(crate) fn farthest_point<'a>(
         let nearest = taken.clone().map(distance).fold(f64::INFINITY, f64::min);
         if nearest > best.0 {
             best = (nearest, u);
+        }
+        if best.0 > apart * apart {
+            break;
         }
     }
     best.1

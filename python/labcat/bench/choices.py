@@ -16,7 +16,7 @@ from .coco import failures
 from .medians import standing
 from .objective import MixedObjective, Objective, Parameter
 from .problems import RepeatedProblem
-from .runner import Run
+from .runner import Problem, Run
 from .shared import (
     Command,
     algorithm_options,
@@ -185,9 +185,7 @@ def run(options: Any) -> None:
     compare(options, "choices", TASKS, ChoicesProblem)
 
 
-def compare(
-    options: Any, command: str, tasks: Mapping[str, Task], problem: Callable[[str, int], RepeatedProblem]
-) -> None:
+def compare(options: Any, command: str, tasks: Mapping[str, Task], problem: Callable[[str, int], Problem]) -> None:
     """Runs every algorithm on every task as often as asked, and prints the medians."""
     if unknown := [name for name in options.tasks if name not in tasks]:
         raise ValueError(f"unknown task {unknown[0]!r}. Allowed: {', '.join(tasks)}")

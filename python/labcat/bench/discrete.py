@@ -27,7 +27,7 @@ def drawn(name: str, *shape: int) -> Any:
 
 
 def switch(v: Any) -> float:
-    return 1.0 - v[0]
+    return 1.0 - float(v[0])
 
 
 def twelve(v: Any) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import labcat
-from labcat.bench import adapters, choices, engineering, medians, parallel
+from labcat.bench import adapters, choices, discrete, engineering, medians, parallel
 from labcat.bench.algorithms import UnknownAlgorithm, labcat_algorithm, peer_algorithm
 from labcat.bench.cli import main
 from labcat.bench.coco_problems import UNDERLYING, CocoProblem, Noise, noiseless
@@ -233,6 +233,28 @@ def test_choices_command(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "after 10 evaluations, median of 2 runs" in text and "after 20 evaluations" in text
     assert "**" in text and "- CatCMAwM is best, or equal, on " in text
+
+
+def test_the_discrete_spaces():
+    points = [math.prod(p.levels for p in task.parameters) for task in discrete.TASKS.values()]
+    assert min(points) == 2 and max(points) == 10**6
+    assert discrete.switch([1]) == discrete.grid([21, 6]) == discrete.whole([2, 7, 4, 8, 1, 5]) == 0
+    right = discrete.drawn("leading", discrete.BITS) > 0
+    wrong_from_three = np.where(np.arange(discrete.BITS) == 3, ~right, right)
+    assert discrete.leading(right) == 0 and discrete.leading(wrong_from_three) == discrete.BITS - 3
+    assert discrete.bits(np.zeros(discrete.BITS)) == 0
+    one = [0, 0, 0, 0, 0]
+    others = [discrete.labels([*one[:k], 1, *one[k + 1 :]]) for k in range(5)]
+    assert len({discrete.labels(one), *others}) == 6
+
+
+def test_discrete_command(tmp_path, capsys):
+    arguments = ["--tasks", "switch,twelve", "--runs", "2", "--budgets", "3,12", "--peers", "random"]
+    assert run(tmp_path, "discrete", *arguments) == 0
+    text = capsys.readouterr().out
+    assert "## Discrete" in text and "after 3 evaluations, median of 2 runs" in text
+    # Twelve evaluations are every point of the larger space.
+    assert text.count("- LABCAT (default) is best, or equal, on 2: switch, twelve.") >= 1
 
 
 # ---- constraints

@@ -37,8 +37,12 @@ fn the_farthest_point_is_far_from_everything_taken() {
         let mut rng = Rng::new(3);
         let mut taken: Vec<Vec<f64>> = vec![vec![0.0; d]];
         for n in 1..40_usize {
-            let u =
-                farthest_point(&mut rng, &Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), taken.iter().map(Vec::as_slice));
+            let u = one_more(
+                &mut rng,
+                &Domain::new(&vec![(-1.0, 1.0); d]).unwrap(),
+                taken.iter().map(Vec::as_slice),
+                f64::INFINITY,
+            );
             assert!(u.iter().all(|u| (-1.0..=1.0).contains(u)));
             let nearest = taken.iter().map(|t| distance(t, &u)).fold(f64::INFINITY, f64::min);
             // n + 1 points cannot all be farther apart than the box is wide; a space-filling set comes within a factor of that.
@@ -47,6 +51,6 @@ fn the_farthest_point_is_far_from_everything_taken() {
             taken.push(u);
         }
     }
-    let alone = farthest_point(&mut Rng::new(4), &Domain::new(&[(-1.0, 1.0); 3]).unwrap(), std::iter::empty());
+    let alone = one_more(&mut Rng::new(4), &Domain::new(&[(-1.0, 1.0); 3]).unwrap(), std::iter::empty(), f64::INFINITY);
     assert_eq!(alone.len(), 3);
 }

@@ -24,6 +24,7 @@ use crate::design;
 use crate::domain::{Domain, PointError};
 use crate::error::Error;
 use crate::known::{Known, KnownError};
+use crate::math;
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Settings};
@@ -274,10 +275,13 @@ impl Optimizer {
         }
     }
 
-    /// The next point of the design, or one more that fills the space around everything asked in this run.
+    /// The next point of the design, or one more that fills the space around everything asked in this run. While others are on their
+    /// way there may be many of them: those need only keep apart, by a part of the spacing of a grid.
     fn design_point(&mut self) -> Vec<f64> {
         const TRIES: usize = 10;
-        let mut x = vec![0.0; self.domain.parameters().len()];
+        const APART: f64 = 0.1;
+        let d = self.domain.parameters().len();
+        let mut x = vec![0.0; d];
         for _ in 0..TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
@@ -285,7 +289,10 @@ impl Optimizer {
                     let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
                     let run = self.run.now.members.iter().chain(&self.run.failed);
                     let told = run.map(|&p| self.observations.unit(p));
-                    design::farthest_point(&mut self.rng, &self.domain, told.chain(asked.iter().map(Vec::as_slice)))
+                    let taken = told.chain(asked.iter().map(Vec::as_slice));
+                    let spacing = 2.0 / math::pow(taken.clone().count() as f64, 1.0 / d as f64);
+                    let apart = if asked.is_empty() { f64::INFINITY } else { APART * spacing };
+                    design::one_more(&mut self.rng, &self.domain, taken, apart)
                 }
             };
             self.domain.to_user(&u, &mut x);

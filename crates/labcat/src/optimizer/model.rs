@@ -177,8 +177,10 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) 
     if switches.tolerance.is_some_and(|t| range <= t) {
         return Some(RestartCause::Tolerance);
     }
-    // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs.
-    if range <= (switches.precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
+    // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs. With others on their way digits
+    // cost little time and a restart much: each of them has to agree.
+    let precision = switches.precision / (1.0 + run.now.others as f64);
+    if range <= (precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
         return Some(RestartCause::OutputRange);
     }
     let observations = problem.observations;

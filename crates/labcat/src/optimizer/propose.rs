@@ -9,6 +9,7 @@ use super::run::LocalRun;
 use super::{Limited, Optimizer, Pending, config::Settings, mixed, noise, seen::Seen, shortcut};
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
+use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
@@ -239,7 +240,21 @@ pub(super) fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, 
         return Err(RestartCause::TrustRegion);
     }
     let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
+    let beta = beta * share_of_region(problem, run);
     Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
+}
+
+/// How much of the trust region a suggestion looks at. One region has use for some points per parameter; where more than these are on
+/// their way, they would all lie along its rim, so that it hardly shrinks. Then suggestions take regions of every size, the smallest
+/// one as many times smaller as there are points too many, in the order of van der Corput's sequence.
+fn share_of_region(problem: Problem<'_>, run: &LocalRun) -> f64 {
+    const OF_USE: f64 = 2.0;
+    let crowd = (1.0 + run.now.others as f64) / (OF_USE * problem.domain.free_parameters() as f64);
+    if run.now.others == 0 || crowd <= 1.0 {
+        return 1.0;
+    }
+    let suggested = (problem.observations.len() + problem.pending.len()) as u64;
+    math::pow(crowd, -(suggested.reverse_bits() as f64 / u64::MAX as f64))
 }
 
 #[cfg(test)]

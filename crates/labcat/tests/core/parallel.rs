@@ -120,3 +120,17 @@ fn a_number_that_is_known_counts_before_it_is_seen() {
     };
     assert_eq!(kept(16), kept(1) + 15, "the cache holds one more for each evaluation on its way");
 }
+
+#[test]
+fn before_there_is_a_model_a_crowd_looks_everywhere() {
+    let d = 5;
+    let mut all = Vec::new();
+    for seed in 0..10 {
+        let mut optimizer = optimizer(&vec![(-1.0, 1.0); d], seeded(Preset::Default, seed));
+        let batch = optimizer.ask_many(64).unwrap();
+        all.extend(batch.into_iter().skip(d + 1).flat_map(|suggestion| suggestion.x));
+    }
+    // Half of the coordinates lie in the middle half of the box, not near its corners.
+    let middle = all.iter().filter(|x| x.abs() < 0.5).count() as f64 / all.len() as f64;
+    assert!((0.47..0.53).contains(&middle), "{middle} in the middle");
+}

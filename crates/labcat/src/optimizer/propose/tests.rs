@@ -200,3 +200,49 @@ fn a_model_lost_is_made_again_to_the_bit() {
         }
     }
 }
+
+#[test]
+fn beyond_what_one_region_uses_suggestions_take_regions_of_every_size() {
+    let d = 4;
+    let mut optimizer = Optimizer::new(Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), Config::default()).unwrap();
+    for others in [0, 1, 2 * d - 1, 2 * d, 31, 63] {
+        let crowd = ((1.0 + others as f64) / (2 * d) as f64).max(1.0);
+        optimizer.run.now.others = others;
+        optimizer.pending.clear();
+        let mut shares = Vec::new();
+        for _ in 0..64 {
+            shares.push(share_of_region(problem!(optimizer), &optimizer.run));
+            optimizer.suggest(vec![0.0; d], 0);
+        }
+        if crowd == 1.0 {
+            assert!(shares.iter().all(|s| *s == 1.0), "{others} others: the whole region");
+            continue;
+        }
+        assert!(shares.iter().all(|s| (1.0 / crowd..=1.0).contains(s)));
+        // As many in the upper as in the lower half of the sizes, among any eight in a row.
+        for eight in shares.chunks(8) {
+            let large = eight.iter().filter(|s| **s > 1.0 / crowd.sqrt()).count();
+            assert!((3..=5).contains(&large), "{others} others: {eight:?}");
+        }
+    }
+}
+
+#[test]
+fn with_others_on_their_way_a_run_ends_by_precision_that_much_later() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(-1.0, 1.0); 2]).unwrap(), Config::default()).unwrap();
+    for (x, value) in [(-0.5, 0.0), (0.1, 0.2), (0.3, 0.4), (0.7, 1.0)] {
+        optimizer.tell_point(&[x, x * x], value).unwrap();
+    }
+    let precision = optimizer.settings.switches.precision;
+    for others in [0, 7, 31] {
+        let still = 1.0 + others as f64;
+        for (range, over) in [(0.9 / still, true), (1.1 / still, false)] {
+            optimizer.run.now.others = others;
+            optimizer.run.now.spread = 1.0 / (range * precision);
+            let outputs = model::normalise_outputs(problem!(optimizer), &optimizer.run, &mut optimizer.work, false);
+            assert_eq!(outputs.range(), 1.0);
+            let cause = model::why_over(problem!(optimizer), &optimizer.run, &outputs);
+            assert_eq!(cause == Some(RestartCause::OutputRange), over, "{others} others, {range} of the precision");
+        }
+    }
+}
