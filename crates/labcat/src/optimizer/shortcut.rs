@@ -102,7 +102,8 @@ fn look_nearby(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &m
     let (d, most) = (frame.dim(), nearest(problem.settings, frame.dim()));
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
     let is_due = observations.len() % d.div_ceil(4) == 0; // it costs more than a step
-    if most == 0 || run.explores() || broken || !is_due || problem.is_constrained() {
+    let alone = run.now.others == 0 && !problem.is_constrained();
+    if most == 0 || run.explores() || broken || !is_due || !alone {
         return None;
     }
     let Nearby { order, inputs, y, rank } = &mut work.nearby;
