@@ -275,11 +275,12 @@ impl Optimizer {
         }
     }
 
-    /// The next point of the design, or one more that fills the space around everything asked in this run. While others are on their
-    /// way there may be many of them: those need only keep apart, by a part of the spacing of a grid.
+    /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
+    /// are on their way it need only keep apart from them, by a part of the spacing of a grid.
     fn design_point(&mut self) -> Vec<f64> {
         const TRIES: usize = 10;
         const APART: f64 = 0.1;
+        const MANY: usize = 2;
         let d = self.domain.parameters().len();
         let mut x = vec![0.0; d];
         for _ in 0..TRIES {
@@ -291,7 +292,7 @@ impl Optimizer {
                     let told = run.map(|&p| self.observations.unit(p));
                     let taken = told.chain(asked.iter().map(Vec::as_slice));
                     let spacing = 2.0 / math::pow(taken.clone().count() as f64, 1.0 / d as f64);
-                    let apart = if asked.is_empty() { f64::INFINITY } else { APART * spacing };
+                    let apart = if asked.len() < MANY * d { f64::INFINITY } else { APART * spacing };
                     design::one_more(&mut self.rng, &self.domain, taken, apart)
                 }
             };

@@ -128,7 +128,7 @@ fn before_there_is_a_model_a_crowd_looks_everywhere() {
     for seed in 0..10 {
         let mut optimizer = optimizer(&vec![(-1.0, 1.0); d], seeded(Preset::Default, seed));
         let batch = optimizer.ask_many(64).unwrap();
-        all.extend(batch.into_iter().skip(d + 1).flat_map(|suggestion| suggestion.x));
+        all.extend(batch.into_iter().skip(2 * d).flat_map(|suggestion| suggestion.x));
     }
     // Half of the coordinates lie in the middle half of the box, not near its corners.
     let middle = all.iter().filter(|x| x.abs() < 0.5).count() as f64 / all.len() as f64;
