@@ -148,7 +148,7 @@ def test_gradients_save_evaluations():
     with_gradient = labcat.minimize(rosenbrock, box, jac=True, target=1e-8, budget=300, rng=1)
     without = labcat.minimize(lambda x: rosenbrock(x)[0], box, target=1e-8, budget=300, rng=1)
     assert with_gradient.fun <= 1e-8
-    assert 2 * with_gradient.nfev <= without.nfev
+    assert 3 * with_gradient.nfev <= 2 * without.nfev
 
 
 def test_an_objective_that_returns_a_pair_is_told_of_constraints_and_gradients():
