@@ -5,12 +5,13 @@ func2C and func3C are those of Ru, Alvi, Nguyen, Osborne and Roberts (2020, CoCa
 
 from __future__ import annotations
 
+import argparse
 import functools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .coco import failures
 from .medians import standing
@@ -162,21 +163,34 @@ TASKS = {
 }
 
 
-class ChoicesProblem(RepeatedProblem):
+class TaskProblem(RepeatedProblem):
+    """A run of a task of a table."""
+
+    tasks: ClassVar[Mapping[str, Task]]
+
     @contextmanager
     def open(self, budget: int, seed: int = 0) -> Iterator[Objective]:
         del seed
-        task = TASKS[self.name]
+        task = self.tasks[self.name]
         yield MixedObjective(task.fun, task.parameters, budget)
+
+
+class ChoicesProblem(TaskProblem):
+    tasks = TASKS
 
 
 def register(command: Command) -> None:
     sub = command("choices", run, "functions of reals, whole numbers and choices, and two tuning tasks: medians")
-    common_options(sub, "choices")
+    task_options(sub, "choices", TASKS, BUDGETS)
+
+
+def task_options(sub: argparse.ArgumentParser, name: str, tasks: Mapping[str, Task], budgets: Sequence[int]) -> None:
+    common_options(sub, name)
     algorithm_options(sub, PEERS)
-    sub.add_argument("--tasks", type=words, default=list(TASKS), help=f"of {', '.join(TASKS)} (default: all)")
+    sub.add_argument("--tasks", type=words, default=list(tasks), help=f"of {', '.join(tasks)} (default: all)")
     sub.add_argument("--runs", type=positive, default=RUNS, help="per task (default: %(default)s)")
-    sub.add_argument("--budgets", type=numbers, default=BUDGETS, help="evaluations shown (default: 100,200)")
+    shown = ",".join(map(str, budgets))
+    sub.add_argument("--budgets", type=numbers, default=budgets, help=f"evaluations shown (default: {shown})")
 
 
 def run(options: Any) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from .choices import RUNS, Task, compare
-from .objective import MixedObjective, Objective, Parameter
-from .problems import RepeatedProblem
-from .shared import Command, algorithm_options, common_options, numbers, positive, words
+from .choices import Task, TaskProblem, compare, task_options
+from .objective import Parameter
+from .shared import Command
 
 BUDGETS = [10, 30, 100]
-PEERS = ["tpe", "catcmawm", "random"]
 SEED = 2026
 BITS = 19
 
@@ -81,21 +77,13 @@ TASKS = {
 }
 
 
-class DiscreteProblem(RepeatedProblem):
-    @contextmanager
-    def open(self, budget: int, seed: int = 0) -> Iterator[Objective]:
-        del seed
-        task = TASKS[self.name]
-        yield MixedObjective(task.fun, task.parameters, budget)
+class DiscreteProblem(TaskProblem):
+    tasks = TASKS
 
 
 def register(command: Command) -> None:
     sub = command("discrete", run, "spaces of whole numbers and labels alone, of 2 to 10⁶ points: medians")
-    common_options(sub, "discrete")
-    algorithm_options(sub, PEERS)
-    sub.add_argument("--tasks", type=words, default=list(TASKS), help=f"of {', '.join(TASKS)} (default: all)")
-    sub.add_argument("--runs", type=positive, default=RUNS, help="per task (default: %(default)s)")
-    sub.add_argument("--budgets", type=numbers, default=BUDGETS, help="evaluations shown (default: 10,30,100)")
+    task_options(sub, "discrete", TASKS, BUDGETS)
 
 
 def run(options: Any) -> None:
