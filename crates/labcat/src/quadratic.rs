@@ -21,6 +21,12 @@ impl Terms {
         1 + d + self.products(d).count()
     }
 
+    /// Their values at `x`.
+    fn at(self, x: &[f64]) -> impl Iterator<Item = f64> {
+        let products = self.products(x.len()).map(|(i, j)| x[i] * x[j]);
+        std::iter::once(1.0).chain(x.iter().copied()).chain(products)
+    }
+
     /// The products x_i x_j among them, as (i, j).
     fn products(self, d: usize) -> impl Iterator<Item = (usize, usize)> {
         let rows = if self == Self::Linear { 0..0 } else { 0..d };
@@ -148,6 +154,33 @@ impl Quadratic {
     /// q at the centre of the frame.
     pub(crate) fn at_centre(&self) -> f64 {
         self.coefficients[0]
+    }
+
+    /// The root of the sum of squares that the newest fit left over, if it had more rows than coefficients.
+    pub(crate) fn left_over(&self) -> f64 {
+        let count = self.coefficients.len();
+        if self.system.rows() > count { self.system[(count, count)].abs() } else { 0.0 }
+    }
+
+    /// The standard deviation of q at the newest minimum, for rows of weight 1 with errors of standard deviation 1.
+    pub(crate) fn std_at_minimum(&self, terms: Terms) -> f64 {
+        self.std_of(terms.at(&self.local))
+    }
+
+    /// By how much q is smaller at the newest minimum than at `x`, and the standard deviation of that, as before.
+    pub(crate) fn gain_over(&self, x: &[f64], terms: Terms) -> (f64, f64) {
+        let between = || terms.at(x).zip(terms.at(&self.local)).map(|(there, here)| there - here);
+        (between().zip(&self.coefficients).map(|(t, c)| t * c).sum(), self.std_of(between()))
+    }
+
+    /// |R⁻ᵀ t|: the standard deviation of the sum of the coefficients, each times its t.
+    fn std_of(&self, t: impl Iterator<Item = f64>) -> f64 {
+        let mut solved: Vec<f64> = Vec::with_capacity(self.coefficients.len());
+        for (j, t) in t.enumerate() {
+            let rest = linalg::dot(&self.system.col(j)[..j], &solved);
+            solved.push((t - rest) / self.system[(j, j)]);
+        }
+        linalg::dot(&solved, &solved).sqrt()
     }
 
     /// q at row `row` of `x`.

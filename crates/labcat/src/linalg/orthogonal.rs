@@ -89,8 +89,9 @@ fn triangularise(z: &mut Matrix) {
 }
 
 wide! {
-    /// The x that minimises |A x − b|, from `system` = (A, b) with at least as many rows as columns of A; `system` is destroyed. False if
-    /// the columns of A are dependent, up to rounding.
+    /// The x that minimises |A x − b|, from `system` = (A, b) with at least as many rows as columns of A. Leaves in `system` the triangle R of
+    /// A = QR, and below the last column's first entries, if there are more rows, the length of what is left over, up to its sign. False
+    /// if the columns of A are dependent, up to rounding.
     pub(crate) fn least_squares(system: &mut Matrix, x: &mut Vec<f64>) -> bool {
         const DEPENDENT: f64 = 1e-10;
         let p = system.cols - 1;
@@ -112,8 +113,11 @@ wide! {
             let rest: f64 = (j + 1..p).map(|k| system[(j, k)] * system[(k, p)]).sum();
             system[(j, p)] = (system[(j, p)] - rest) / pivot;
         }
-        for (x, solution) in x.iter_mut().zip(system.col(p)) {
-            *x = solution / *x;
+        for (j, x) in x.iter_mut().enumerate() {
+            let length = std::mem::replace(x, system[(j, p)] / *x);
+            for r in &mut system.col_mut(j)[..=j] {
+                *r *= length;
+            }
         }
         true
     }

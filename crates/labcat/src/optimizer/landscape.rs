@@ -3,7 +3,7 @@
 
 use super::feasible::{self, Limits};
 use super::model::{Model, Workspace};
-use super::noise;
+use super::noise::{self, Found};
 use super::propose::{Choice, Problem};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
@@ -150,7 +150,8 @@ pub(super) fn recommend(problem: Problem<'_>, run: &mut LocalRun, model: &mut Mo
     let met = limits.iter().all(|(g, _)| *g <= 0.0);
     model.incumbent = if met { at.mean } else { centre };
     if met {
-        noise::keep_in_mind(run, &model.outputs, u, at.mean, at.std);
+        let found = Found::new(u, &model.outputs, at.mean, at.std);
+        run.now.noise.find(found, run.now.told);
     }
 }
 

@@ -8,6 +8,7 @@ mod mixed;
 mod model;
 mod noise;
 mod propose;
+mod regression;
 pub(crate) mod report;
 mod run;
 mod seen;
@@ -434,7 +435,8 @@ impl Optimizer {
         let changes_side = failed != fails_now && self.run.holds(position, run);
         let told = self.run.now.told;
         let nearby = shortcut::may_rest_on(&self.settings, self.domain.dim(), told, position);
-        self.run.revised |= position < told && (changes_side || nearby || self.run.rests_on(position));
+        let wide = nearby || self.has_noise(); // then far more than the members is looked at
+        self.run.revised |= position < told && (changes_side || wide || self.run.rests_on(position));
         if changes_side {
             self.run.place(position, !fails_now);
             self.drop_model(); // it may hold a fantasy of this point

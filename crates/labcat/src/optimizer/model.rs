@@ -127,13 +127,14 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
         run.now.others = problem.pending.len().max(crowd).max(problem.expected.saturating_sub(1));
     }
     run.mark();
-    noise::look_for_repeats(problem, run);
+    let begun_again = noise::look_for_repeats(problem, run);
     run.know();
     let many = run.now.members.len() > noise::keep(problem, run).saturating_add(settings.initial_points);
     if many {
         keep_nearest(problem, run, first, work);
     }
-    (news, if many || !first { news.clamp(1, settings.switches.catch_up) } else { 1 })
+    let missed = if begun_again { run.now.members.len() } else { news };
+    (news, if many || !first { missed.clamp(1, settings.switches.catch_up) } else { 1 })
 }
 
 /// y′ of the members, in the workspace, and how they came about. (eq:output_min_max)

@@ -9,11 +9,12 @@ use super::config::Noise;
 use super::feasible::{self, Limits};
 use super::model::{self, Fit, Model, Workspace};
 use super::propose::Problem;
+use super::regression;
 use super::report::RestartCause;
-use super::run::LocalRun;
+use super::run::{LocalRun, Progress};
 use crate::acquisition::AcquisitionKind;
 use crate::acquisition::maximise::{Lattice, Search};
-use crate::frame::Outputs;
+use crate::frame::{Frame, Outputs};
 use crate::gp::{Gp, Prior};
 use crate::math;
 
@@ -40,6 +41,9 @@ const CLEAR: f64 = 20.0;
 const DRIFT: f64 = 0.2;
 const LONGEST: f64 = 1.0;
 const MEMORY: f64 = 6.0;
+/// The best point is evaluated again until repeated evaluations count as this many: the first one alone may show next to nothing of the
+/// noise, and the region would close in on values as if they were exact.
+const ENOUGH: f64 = 1.5;
 /// A run ends after this many evaluations per dimension in which its recommendation became no better.
 const PATIENCE: usize = 40;
 /// No noise is larger than this many times the range of the values.
@@ -75,18 +79,26 @@ pub(super) struct Found {
     pub(super) u: Vec<f64>,
     pub(super) mean: f64,
     pub(super) std: f64,
+    /// Whether what an earlier run would recommend was weighed against it, with more observations than that run had.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub(super) supersedes: bool,
 }
 
 impl Found {
+    /// A place in the box with the mean and standard deviation of y′ there.
+    pub(super) fn new(u: Vec<f64>, outputs: &Outputs, mean: f64, std: f64) -> Self {
+        Self { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean), supersedes: false }
+    }
+
     /// What it is worth for all we know: one standard deviation above the mean.
     pub(super) fn bound(&self) -> f64 {
         self.mean + self.std
     }
 
-    /// Whether it takes the place of what an earlier run would recommend: better by one standard deviation of each. The lower of two
-    /// bounds alone is soon the luckier one.
+    /// Whether it takes the place of what an earlier run would recommend: it was weighed against that, or is better by one standard
+    /// deviation of each. The lower of two bounds alone is soon the luckier one.
     pub(super) fn beats(&self, earlier: &Self) -> bool {
-        self.bound() < earlier.mean - earlier.std
+        self.supersedes || self.bound() < earlier.mean - earlier.std
     }
 
     /// Whether every number is usable (a deserialised one may hold anything).
@@ -142,7 +154,7 @@ impl Known {
     }
 
     /// Takes in what the run would recommend after a step.
-    fn find(&mut self, found: Found, told: usize) {
+    pub(super) fn find(&mut self, found: Found, told: usize) {
         if found.bound().is_finite() {
             if self.best.is_none_or(|(best, _)| found.bound() < best) {
                 self.best = Some((found.bound(), told));
@@ -152,11 +164,13 @@ impl Known {
     }
 }
 
-/// Looks for evaluations of one point among what was told since the last step.
-pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) {
+/// Looks for evaluations of one point among what was told since the last step. The first that differ show that there is noise: the run
+/// then begins its frame again, and the answer is whether it did.
+pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool {
     if problem.settings.switches.noise != Noise::Auto {
-        return;
+        return false;
     }
+    let was_exact = run.now.noise.sigma == 0.0;
     let observations = problem.observations;
     let (members, known) = (&run.now.members, &mut run.now.noise);
     for (place, &new) in members.iter().enumerate().rev() {
@@ -178,6 +192,25 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) {
             known.saw(square);
         }
     }
+    let begins_again = was_exact && run.now.noise.sigma > 0.0 && !problem.domain.is_mixed();
+    if begins_again {
+        begin_again(problem, run);
+    }
+    begins_again
+}
+
+/// What a run made of values as exact ones is worth nothing once they are known to be noisy: its region closed in on the luckiest of them.
+/// Its frame is that of the box again, with all that it has seen.
+fn begin_again(problem: Problem<'_>, run: &mut LocalRun) {
+    let (observations, number) = (problem.observations, run.number);
+    let Progress { members, frame, beta, spread, .. } = &mut run.now;
+    *frame = Frame::of_box(frame.dim());
+    (*beta, *spread) = (problem.settings.region.beta, 0.0);
+    let told = members.last().map_or(0, |p| p + 1);
+    let taken_over = members.clone();
+    let is_own = |p: &usize| observations.all()[*p].run == number || taken_over.contains(p);
+    members.clear();
+    members.extend((0..told).filter(|p| is_own(p) && observations.value(*p).is_some()));
 }
 
 /// Standard deviation of the noise where it is not told by evaluation, 0 for none.
@@ -271,12 +304,17 @@ pub(super) fn update_model(
         fit = Some(model::fit_and_rescale(problem, run, work)?); // lines 8–10: GP, ℓ*, T_resc
     }
     let mut fit = fit.ok_or(RestartCause::Factorisation)?;
+    let known = &run.now.noise;
+    let unsure = problem.settings.switches.noise == Noise::Auto && known.repeats > 0.0 && known.repeats < ENOUGH;
+    let again = unsure.then(|| run.now.members[best]);
     let discarded = model::discard(problem, run, &mut fit.gp, best, work); // line 11: T_discard
     let mut incumbent = 0.0;
     if !problem.is_constrained() {
         let (u, mean, std) = recommend(problem, run, &fit, work);
         incumbent = mean;
-        keep_in_mind(run, &outputs, u, mean, std);
+        let found = Found::new(u, &outputs, mean, std);
+        let simple = regression::recommend(problem, run, &outputs, &found, sigma(problem, run), work);
+        run.now.noise.find(simple.unwrap_or(found), run.now.told);
     }
     let (limits, joint) = (Limits::default(), None);
     Ok(Model {
@@ -284,19 +322,13 @@ pub(super) fn update_model(
         outputs,
         discarded,
         shortcut: None,
-        again: None,
+        again,
         avoided: 0,
         incumbent,
         scope: problem.scope,
         limits,
         joint,
     })
-}
-
-/// Takes note of what the run would recommend: a place in the box, and the mean and standard deviation of y′ there.
-pub(super) fn keep_in_mind(run: &mut LocalRun, outputs: &Outputs, u: Vec<f64>, mean: f64, std: f64) {
-    let found = Found { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean) };
-    run.now.noise.find(found, run.now.told);
 }
 
 /// y′ of the members and the variances of their noise, in the workspace. Values are not warped where the noise would be bent with them.

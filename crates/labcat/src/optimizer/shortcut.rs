@@ -11,7 +11,7 @@ use super::run::LocalRun;
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
-use crate::observations::TrialId;
+use crate::observations::{Observations, TrialId};
 use crate::quadratic::Terms;
 
 /// A shortcut that gained less than this part of what it promised is not followed again at once.
@@ -106,33 +106,16 @@ fn look_nearby(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &m
     if most == 0 || run.explores() || broken || !is_due || !alone {
         return None;
     }
-    let Nearby { order, inputs, y, rank } = &mut work.nearby;
-    order.clear();
-    work.scratch.resize(d, 0.0);
-    for p in observations.len().saturating_sub(NEWEST * most)..observations.len() {
-        frame.to_local(observations.unit(p), &mut work.scratch);
-        let distance = linalg::dot(&work.scratch, &work.scratch).sqrt();
-        order.extend(observations.value(p).map(|value| (distance, value, p)));
-    }
-    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-    order.truncate(most);
-    let n = order.len();
+    let n = work.nearby.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
     if n < Terms::All.count(d) + d {
         return None;
     }
-    let (near, far) = (order[FIFTH.min(n - 1)].0, order[n - 1]);
-    let scale = (far.1 - outputs.minimum()).max(outputs.range());
-    inputs.reshape(n, d);
-    y.clear();
-    rank.clear();
-    for (row, (distance, value, p)) in order.iter().enumerate() {
-        frame.to_local(observations.unit(*p), &mut work.scratch);
-        for (j, x) in work.scratch.iter().enumerate() {
-            inputs[(row, j)] = *x;
-        }
-        y.push((value - outputs.minimum()) / scale);
-        rank.push((distance / near).powi(3));
-    }
+    let far = work.nearby.order[n - 1].1;
+    let scale = (far - outputs.minimum()).max(outputs.range());
+    work.nearby.fill(observations, frame, (outputs.minimum(), scale), &mut work.scratch);
+    let Nearby { order, inputs, y, rank } = &mut work.nearby;
+    let near = order[FIFTH.min(n - 1)].0;
+    rank.extend(order.iter().map(|(distance, _, _)| (distance / near).powi(3)));
     let fit = &mut work.quadratic;
     if near == 0.0 || !fit.fit(Terms::All, inputs, y, rank, n, 1.0) {
         return None;
@@ -158,13 +141,56 @@ pub(super) fn may_rest_on(settings: &Settings, d: usize, told: usize, position: 
 /// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nearby {
-    order: Vec<(f64, f64, usize)>,
-    inputs: Matrix,
-    y: Vec<f64>,
-    rank: Vec<f64>,
+    pub(super) order: Vec<(f64, f64, usize)>,
+    pub(super) inputs: Matrix,
+    pub(super) y: Vec<f64>,
+    pub(super) rank: Vec<f64>,
 }
 
 impl Nearby {
+    /// Sorts the `newest` of the first `told` observations by their distance from the centre of a frame, keeps the `nearest`, and gives their
+    /// number.
+    pub(super) fn find(
+        &mut self,
+        observations: &Observations,
+        told: usize,
+        frame: &Frame,
+        (newest, nearest): (usize, usize),
+        scratch: &mut Vec<f64>,
+    ) -> usize {
+        self.order.clear();
+        scratch.resize(frame.dim(), 0.0);
+        for p in told.saturating_sub(newest)..told {
+            frame.to_local(observations.unit(p), scratch);
+            let distance = linalg::dot(scratch, scratch).sqrt();
+            self.order.extend(observations.value(p).map(|value| (distance, value, p)));
+        }
+        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+        self.order.truncate(nearest);
+        self.order.len()
+    }
+
+    /// Their places in the frame, and their values above `zero` in units of `scale`.
+    pub(super) fn fill(
+        &mut self,
+        observations: &Observations,
+        frame: &Frame,
+        (zero, scale): (f64, f64),
+        scratch: &mut Vec<f64>,
+    ) {
+        let Self { order, inputs, y, rank } = self;
+        inputs.reshape(order.len(), frame.dim());
+        y.clear();
+        rank.clear();
+        for (row, (_, value, p)) in order.iter().enumerate() {
+            frame.to_local(observations.unit(*p), scratch);
+            for (j, x) in scratch.iter().enumerate() {
+                inputs[(row, j)] = *x;
+            }
+            y.push((value - zero) / scale);
+        }
+    }
+
     /// Makes room for what a fit in `d` dimensions takes, and gives the number of observations.
     pub(super) fn reserve(&mut self, settings: &Settings, d: usize) -> usize {
         let most = nearest(settings, d);

@@ -97,10 +97,11 @@ impl Optimizer {
         Some(Recommendation { x: best.x.clone(), mean: best.outcome.value()?, std })
     }
 
-    /// What is recommended under noise, and whether by the newest run.
+    /// What is recommended under noise, and whether the newest run knows it best.
     fn found_of_all(&self) -> Option<(Found, bool)> {
         let now = self.found_now().filter(|now| self.found.as_ref().is_none_or(|earlier| now.beats(earlier)));
-        now.map(|now| (now, true)).or_else(|| self.found.clone().map(|earlier| (earlier, false)))
+        let newest = now.as_ref().is_some_and(|now| !now.supersedes);
+        now.map(|now| (now, newest)).or_else(|| self.found.clone().map(|earlier| (earlier, false)))
     }
 
     /// What the newest run would recommend under noise, with all that was told.
@@ -143,14 +144,16 @@ impl Optimizer {
         Some(noise::sigma(self.problem(), &self.run)).filter(|sigma| *sigma > 0.0)
     }
 
-    /// Keeps what the newest run, which is over, would recommend if it is the best so far, and says so; `None` without noise.
+    /// Keeps what the newest run, which is over, would recommend if it is the best so far, and says whether that run knows it best; `None`
+    /// without noise.
     pub(super) fn keep_found(&mut self) -> Option<bool> {
         let new = self.run.now.noise.found.take()?;
         let better = self.found.as_ref().is_none_or(|earlier| new.beats(earlier));
+        let newest = better && !new.supersedes;
         if better {
             self.found = Some(new);
         }
-        Some(better)
+        Some(newest)
     }
 
     /// How much each parameter matters: its share of the squared inverse length-scales, in units of its range, of a model along the

@@ -199,3 +199,37 @@ fn a_steep_bowl_is_followed_to_its_minimum_within_what_was_seen() {
     }
     assert!(inside >= 5 && at_the_border >= 50, "{inside} inside, {at_the_border} not");
 }
+
+#[test]
+fn what_is_left_over_and_how_sure_a_fit_is_are_those_of_least_squares() {
+    // Against their definitions: the sum of squares of what the fit leaves over, and how far each observation moves q, which is linear in them.
+    let mut rng = Rng::new(7);
+    let (n, terms) = (40, Terms::All);
+    let frame = frame(&mut rng);
+    let rough = |u: &[f64], x: &[f64]| x.iter().map(|x| (x - 0.2).powi(2)).sum::<f64>() + 0.1 * (40.0 * u[0]).sin();
+    let (points, x, y) = observe(&mut rng, &frame, n, rough);
+    let ones = vec![0.0; n]; // the rank of weight 1
+    let mut fit = Quadratic::default();
+    assert!(fit.fit(terms, &x, &y, &ones, n, 1.0));
+    let (left_over, squares) = (fit.left_over(), (0..n).map(|row| (fit.at_row(&x, row) - y[row]).powi(2)).sum::<f64>());
+    assert!((left_over * left_over / squares - 1.0).abs() < 1e-9, "{left_over} for the root of {squares}");
+    let (lowest, _) = fit.minimise(&frame, points.iter().map(Vec::as_slice));
+    let (std, other) = (fit.std_at_minimum(terms), [0.3, -0.2, 0.1, 0.4]);
+    let (gain, std_of_gain) = fit.gain_over(&other, terms);
+    let bottom = fit.local.clone();
+    let mut at = |fit: &mut Quadratic, x: &[f64]| {
+        fit.local = x.to_vec();
+        fit.value()
+    };
+    assert!((gain - (at(&mut fit, &other) - lowest)).abs() < 1e-9 * gain.abs());
+    let before = (at(&mut fit, &bottom), at(&mut fit, &other));
+    let (mut moved, mut moved_apart) = (0.0, 0.0);
+    for row in 0..n {
+        let mut more = y.clone();
+        more[row] += 1.0;
+        assert!(fit.fit(terms, &x, &more, &ones, n, 1.0));
+        let now = (at(&mut fit, &bottom) - before.0, at(&mut fit, &other) - before.1);
+        (moved, moved_apart) = (moved + now.0 * now.0, moved_apart + (now.1 - now.0).powi(2));
+    }
+    assert!((std - moved.sqrt()).abs() < 1e-9 && (std_of_gain - moved_apart.sqrt()).abs() < 1e-9);
+}

@@ -57,6 +57,41 @@ fn the_recommendation_is_good_and_knows_how_good() {
 }
 
 #[test]
+fn where_the_objective_is_a_quadratic_all_that_was_seen_is_of_use() {
+    // The model, which has to learn all functions from what lies near, knows the bottom of a bowl to a tenth of the noise by then (the
+    // median of these seeds is 0.10); a regression over all evaluations knows it better.
+    let regret = |seed| bowl(&noisy_bowl(3, 1.0, 100, config(Noise::Auto, seed)).recommended().unwrap().x);
+    let mut regrets: Vec<f64> = (0..21).map(regret).collect();
+    regrets.sort_by(f64::total_cmp);
+    assert!(regrets[10] < 0.05, "the median is {}", regrets[10]);
+}
+
+#[test]
+fn a_run_begins_again_once_it_knows_that_values_have_noise() {
+    // As long as values are taken as exact the region closes in on the luckiest of them.
+    let mut wider = 0;
+    for seed in 0..6 {
+        let mut normal = Normal(Dice(40 + seed));
+        let mut optimizer = optimizer(&[BOX; 2], config(Noise::Auto, seed));
+        let (mut widths, mut repeats) = (Vec::new(), Vec::new());
+        for n in 0..60 {
+            let suggestion = optimizer.ask().unwrap();
+            let report = optimizer.report().unwrap();
+            if report.origin == Origin::Repeat {
+                repeats.push(n);
+            }
+            widths.push(report.half_widths.iter().copied().fold(f64::INFINITY, f64::min));
+            optimizer.tell(suggestion.id, bowl(&suggestion.x) + 3.0 * normal.next()).unwrap();
+        }
+        let [first, second, ..] = repeats[..] else { panic!("seed {seed}: {repeats:?}") };
+        assert!(second < 60, "seed {seed}: {repeats:?}");
+        let after = widths[second.max(first + 1)];
+        wider += usize::from(after > widths[first - 1]);
+    }
+    assert!(wider >= 5, "{wider} of 6 regions are wider once the noise is known");
+}
+
+#[test]
 fn the_noise_is_found_out_and_estimated() {
     let mut sigmas = Vec::new();
     for seed in 0..10 {
@@ -227,9 +262,10 @@ fn after_a_restart_the_model_is_that_of_the_recommendation() {
             }
             let found = optimizer.recommended().unwrap();
             let predicted = optimizer.predict(&found.x).unwrap().unwrap();
-            // The model of a run that is over knows one evaluation more than its recommendation did.
-            let near = (predicted.mean - found.mean).abs() < found.std;
-            assert!(near && predicted.std < 1.5 * found.std, "{predicted:?}, recommended {found:?}");
+            // The model of a run that is over knows one evaluation more than its recommendation did, a regression over all runs knows
+            // still more.
+            let near = (predicted.mean - found.mean).abs() < 2.5 * found.std.hypot(predicted.std);
+            assert!(near && predicted.std < 3.0 * found.std, "{predicted:?}, recommended {found:?}");
             after += 1;
         }
     }
