@@ -227,6 +227,12 @@ impl Quadratic {
         (self.value(), convex)
     }
 
+    /// Whether the newest minimiser meets none of the bounds it was sought in but faces of [−1, 1]^d.
+    pub(crate) fn is_inside(&self) -> bool {
+        let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
+        self.minimiser.iter().zip(&self.bounds).all(free)
+    }
+
     /// x = −H⁻¹ g in `local`; false if q is not convex. Solved in the frame, where H is as round as the frame makes it.
     fn solve_inside(&mut self) -> bool {
         let d = self.hessian.cols();

@@ -138,7 +138,14 @@ pub(super) fn prepare<'a>(
     }
     let shortcut = current.shortcut.take();
     let current = model.insert(current);
-    if let Some(choice) = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next)) {
+    // With points pending the step may be one done again, whose shortcut was followed before.
+    let and_nearby = shortcut.is_none() || !problem.pending.is_empty();
+    let mut choice = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next));
+    if choice.is_none() && and_nearby {
+        let nearby = shortcut::look_nearby(problem, run, &current.outputs, work, next);
+        choice = nearby.and_then(|s| shortcut::follow(problem, run, &s, next));
+    }
+    if let Some(choice) = choice {
         return Ok(Prepared::Choice(choice));
     }
     if let Some(position) = current.again {

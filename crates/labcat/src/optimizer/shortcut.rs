@@ -5,14 +5,17 @@ use super::config::Settings;
 use super::feasible;
 use super::mixed;
 use super::model::Workspace;
+use super::noise;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
 use super::run::LocalRun;
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
+use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::quadratic::Terms;
+use crate::rng::Rng;
 
 /// A shortcut that gained less than this part of what it promised is not followed again at once.
 const KEPT: f64 = 0.5;
@@ -91,19 +94,26 @@ pub(super) fn find(
     let (members, observations) = (&run.now.members, problem.observations);
     let points = || members.iter().map(|&p| observations.unit(p));
     look(problem, run, gp, (gp.inputs(), &run.now.frame), points, outputs, work)
-        .or_else(|| look_nearby(problem, run, outputs, work))
 }
 
 /// Where a quadratic fit of the nearest observations, more of them than the model keeps, has its minimum, if it is convex. What such a fit
 /// leaves out grows with the cube of the distance, and so do the weights fall: on a smooth function each one is right to more digits than the one
 /// before, which the Gaussian process, that has to learn all functions, is not. Whether the function is smooth, only following shows.
-fn look_nearby(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Shortcut> {
+/// While one such point is on its way others follow fits that weigh the observations at random: as far apart as what the fits leave open.
+pub(super) fn look_nearby(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    outputs: &Outputs,
+    work: &mut Workspace,
+    next: TrialId,
+) -> Option<Shortcut> {
     let (observations, frame) = (problem.observations, &run.now.frame);
     let (d, most) = (frame.dim(), nearest(problem.settings, frame.dim()));
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
-    let is_due = observations.len() % d.div_ceil(4) == 0; // it costs more than a step
-    let alone = run.now.others == 0 && !problem.is_constrained();
-    if most == 0 || run.explores() || broken || !is_due || !alone {
+    // It costs more than a step; and with others on their way the model has to see something else, too.
+    let every = d.div_ceil(4).max(if problem.pending.is_empty() { 1 } else { 2 });
+    let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
+    if most == 0 || run.explores() || broken || !is_due || !is_plain(problem) || noise::is_on(problem, run) {
         return None;
     }
     let n = work.nearby.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
@@ -116,6 +126,9 @@ fn look_nearby(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &m
     let Nearby { order, inputs, y, rank } = &mut work.nearby;
     let near = order[FIFTH.min(n - 1)].0;
     rank.extend(order.iter().map(|(distance, _, _)| (distance / near).powi(3)));
+    if is_on_its_way(problem, run) {
+        weigh_at_random(rank, problem.settings.switches.seed.wrapping_add(next.0));
+    }
     let fit = &mut work.quadratic;
     if near == 0.0 || !fit.fit(Terms::All, inputs, y, rank, n, 1.0) {
         return None;
@@ -123,7 +136,29 @@ fn look_nearby(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &m
     let (lowest, convex) = fit.minimise(frame, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
     let gain = (fit.at_centre() - lowest) * scale;
     let (from, to) = (outputs.minimum(), outputs.minimum() - gain);
-    (convex && gain > 0.0 && to.is_finite()).then(|| Shortcut { u: fit.minimiser.clone(), from, to })
+    // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
+    let held = run.now.others > 0 && !fit.is_inside();
+    (convex && !held && gain > 0.0 && to.is_finite()).then(|| Shortcut { u: fit.minimiser.clone(), from, to })
+}
+
+/// Multiplies the weights 1 / (1 + rank) of the squares by exponential draws: a fit with such weights is one of those that the observations
+/// leave possible (the Bayesian bootstrap).
+fn weigh_at_random(rank: &mut [f64], seed: u64) {
+    let mut rng = Rng::new(seed);
+    for rank in rank {
+        let draw = -math::log1p(-rng.unit());
+        *rank = (1.0 + *rank) / draw.max(f64::EPSILON).sqrt() - 1.0;
+    }
+}
+
+/// Whether nothing but the bounds and reals is at play.
+fn is_plain(problem: Problem<'_>) -> bool {
+    !problem.is_constrained() && !problem.domain.is_mixed()
+}
+
+/// Whether the newest promise is still to be shown.
+fn is_on_its_way(problem: Problem<'_>, run: &LocalRun) -> bool {
+    run.promise.is_some_and(|promise| problem.pending.iter().any(|p| p.id == promise.id))
 }
 
 /// How many observations a fit of the nearest takes; 0 if there is none.
@@ -270,21 +305,25 @@ fn upright<'a, I: Iterator<Item = &'a [f64]>>(
     }
 }
 
-/// Goes to the minimum of the fit: once, and not while another shortcut is on its way. The evaluation will have the id `next`.
+/// Goes to the minimum of the fit, once. The evaluation will have the id `next`. What it shows is waited for by those who are alone, and where
+/// constraints, whole numbers or choices are; with others on their way a promise that is broken costs little.
 pub(super) fn follow(problem: Problem<'_>, run: &mut LocalRun, shortcut: &Shortcut, next: TrialId) -> Option<Choice> {
     let mut x = vec![0.0; problem.domain.parameters().len()];
     problem.domain.to_user(&shortcut.u, &mut x);
     if !(problem.known.is_empty() || problem.known.known.admits(problem.domain, &mut x)) {
         return None;
     }
-    let on_its_way = run.promise.is_some_and(|promise| problem.pending.iter().any(|p| p.id == promise.id));
-    if on_its_way || problem.seen.contains(&x) {
+    let on_its_way = is_on_its_way(problem, run);
+    if problem.seen.contains(&x) || (on_its_way && !is_plain(problem)) {
         return None;
     }
-    let d = problem.domain.dim();
-    let last = run.promise.filter(|promise| promise.broken_at(problem, run).is_some());
-    let wait = last.map_or(d, |promise| (2 * promise.wait).clamp(d, LONGEST_WAIT * d));
-    run.promise = Some(Promise { id: next, from: shortcut.from, to: shortcut.to, wait });
+    if !on_its_way {
+        let d = problem.domain.dim();
+        let last = run.promise.filter(|promise| promise.broken_at(problem, run).is_some());
+        let wait = last.map_or(d, |promise| (2 * promise.wait).clamp(d, LONGEST_WAIT * d));
+        let wait = if run.now.others > 0 && is_plain(problem) { 0 } else { wait };
+        run.promise = Some(Promise { id: next, from: shortcut.from, to: shortcut.to, wait });
+    }
     let predicted = problem.settings.switches.direction.orient(shortcut.to);
     Some(Choice { predicted, ..Choice::given(x, Origin::Quadratic) })
 }
