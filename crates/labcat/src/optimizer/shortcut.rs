@@ -211,7 +211,7 @@ impl Nearby {
         observations: &Observations,
         frame: &Frame,
         (zero, scale): (f64, f64),
-        scratch: &mut Vec<f64>,
+        scratch: &mut [f64],
     ) {
         let Self { order, inputs, y, rank } = self;
         inputs.reshape(order.len(), frame.dim());

@@ -217,7 +217,7 @@ fn what_is_left_over_and_how_sure_a_fit_is_are_those_of_least_squares() {
     let (std, other) = (fit.std_at_minimum(terms), [0.3, -0.2, 0.1, 0.4]);
     let (gain, std_of_gain) = fit.gain_over(&other, terms);
     let bottom = fit.local.clone();
-    let mut at = |fit: &mut Quadratic, x: &[f64]| {
+    let at = |fit: &mut Quadratic, x: &[f64]| {
         fit.local = x.to_vec();
         fit.value()
     };
