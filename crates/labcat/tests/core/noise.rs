@@ -58,8 +58,8 @@ fn the_recommendation_is_good_and_knows_how_good() {
 
 #[test]
 fn where_the_objective_is_a_quadratic_all_that_was_seen_is_of_use() {
-    // The model, which has to learn all functions from what lies near, knows the bottom of a bowl to a tenth of the noise by then (the
-    // median of these seeds is 0.10); a regression over all evaluations knows it better.
+    // The model, which has to learn all functions from what lies near, knows less of where the bottom of a bowl is than a
+    // regression over all evaluations.
     let regret = |seed| bowl(&noisy_bowl(3, 1.0, 100, config(Noise::Auto, seed)).recommended().unwrap().x);
     let mut regrets: Vec<f64> = (0..21).map(regret).collect();
     regrets.sort_by(f64::total_cmp);
