@@ -11,8 +11,8 @@ use crate::frame::Outputs;
 use crate::linalg;
 use crate::quadratic::{Quadratic, Terms};
 
-/// Observations for each coefficient, at most and at least, and the most coefficients: the cost grows with their square.
-const MOST: usize = 100;
+/// Observations at most, at least for each coefficient, and the most coefficients: the cost grows with their square.
+const MOST: usize = 2000;
 const LEAST: usize = 3;
 const MOST_COEFFICIENTS: usize = 66;
 /// They are looked for among so many of the newest.
@@ -41,7 +41,7 @@ pub(super) fn recommend(
         return None;
     }
     let Workspace { nearby, quadratic, scratch, .. } = work;
-    let all = nearby.find(observations, run.now.told, frame, (NEWEST, MOST * count), scratch);
+    let all = nearby.find(observations, run.now.told, frame, (NEWEST, MOST), scratch);
     if all < LEAST * count || nearby.order.iter().any(|(_, _, p)| observations.std(*p).is_some()) {
         return None;
     }
