@@ -19,8 +19,9 @@ const MOST_COEFFICIENTS: usize = 66;
 const NEWEST: usize = 10_000;
 /// From one neighbourhood to the next larger one.
 const LARGER: f64 = 1.5;
-/// A neighbourhood is too large if it leaves over more than a smaller one by this many standard deviations of what that left over.
-const SURE: f64 = 2.0;
+/// A neighbourhood is too large if it leaves over more than a smaller one by this many standard deviations of what that left over, the
+/// smallest if it is more than the noise as the run knows it.
+const SURE: f64 = 3.0;
 
 /// What is to be recommended by a quadratic regression over the observations of all runs nearest to the best point. Two points are weighed on the
 /// same model: one takes the place of another if it is better by more than the standard deviation of the difference. The minimum
@@ -47,7 +48,7 @@ pub(super) fn recommend(
     }
     let (zero, scale) = (outputs.minimum(), outputs.range());
     nearby.fill(observations, frame, (zero, scale), scratch);
-    let (n, left_over) = widest(quadratic, nearby, LEAST * count)?;
+    let (n, left_over) = widest(quadratic, nearby, LEAST * count, sigma / scale)?;
     let sigma = match problem.settings.switches.noise {
         Noise::Sigma(sigma) => sigma,
         _ => scale * left_over,
@@ -84,28 +85,28 @@ pub(super) fn recommend(
     found(&then.u, &earlier).filter(|found| found.std <= then.std)
 }
 
-/// Fits the nearest observations: as many as leave over no more, each, than fewer do. Gives their number, and the root mean square of that.
-fn widest(quadratic: &mut Quadratic, nearby: &mut Nearby, fewest: usize) -> Option<(usize, f64)> {
+/// Fits the nearest observations: as many as leave over no more, each, than fewer do, and at least `fewest`, which are held against the noise.
+/// Gives their number, and the root mean square of what they leave over.
+fn widest(quadratic: &mut Quadratic, nearby: &mut Nearby, fewest: usize, noise: f64) -> Option<(usize, f64)> {
     let Nearby { inputs, y, rank, .. } = nearby;
     let (all, count) = (y.len(), Terms::All.count(inputs.cols()));
     rank.resize(all, 0.0);
-    let mut n = fewest;
-    if !quadratic.fit(Terms::All, inputs, y, rank, n, 1.0) {
+    // A mean of f squares of noise is σ², give or take √(2/f) σ².
+    let at_most = |variance: f64, n: usize| variance * (1.0 + SURE * (2.0 / (n - count) as f64).sqrt());
+    let left_over = |quadratic: &Quadratic, n: usize| quadratic.left_over().powi(2) / (n - count) as f64;
+    let (mut n, mut most) = (fewest, at_most(noise * noise, fewest));
+    if !quadratic.fit(Terms::All, inputs, y, rank, n, 1.0) || left_over(quadratic, n) > most {
         return None;
     }
-    let square = |quadratic: &Quadratic, n: usize| quadratic.left_over().powi(2) / (n - count) as f64;
-    let mut variance = square(quadratic, n);
-    let mut most = f64::INFINITY;
+    most = f64::INFINITY;
     while n < all {
-        // A mean of f squares of noise is σ², give or take √(2/f) σ².
-        most = f64::min(most, variance * (1.0 + SURE * (2.0 / (n - count) as f64).sqrt()));
+        most = most.min(at_most(left_over(quadratic, n), n));
         let more = all.min((LARGER * n as f64) as usize);
         let mut wider = quadratic.clone();
-        if !wider.extend(Terms::All, inputs, y, (n, more)) || square(&wider, more) > most {
+        if !wider.extend(Terms::All, inputs, y, (n, more)) || left_over(&wider, more) > most {
             break;
         }
         (*quadratic, n) = (wider, more);
-        variance = square(quadratic, n);
     }
-    Some((n, variance.sqrt()))
+    Some((n, left_over(quadratic, n).sqrt()))
 }
