@@ -12,7 +12,6 @@ from ..algorithms import Peer
 from ..objective import NoisyObjective, Objective
 from .classic import SEED_RANGE, SETTINGS, STEP, _cma_options
 
-
 NEARLY_SURE = 3.09  # standard deviations: `final_quantile`, 1e-3, of BADS
 
 
