@@ -9,6 +9,8 @@ use crate::linalg::{self, Matrix};
 pub(crate) enum Terms {
     /// x_i.
     Linear,
+    /// x_i and |x|²: one curvature along all axes.
+    Round,
     /// x_i and x_i²: enough for a sphere in any frame, and for an ellipsoid in its own.
     Squares,
     /// x_i and x_i x_j.
@@ -18,18 +20,19 @@ pub(crate) enum Terms {
 impl Terms {
     /// The number of coefficients in `d` dimensions.
     pub(crate) fn count(self, d: usize) -> usize {
-        1 + d + self.products(d).count()
+        1 + d + usize::from(self == Self::Round) + self.products(d).count()
     }
 
     /// Their values at `x`.
     fn at(self, x: &[f64]) -> impl Iterator<Item = f64> {
+        let round = (self == Self::Round).then(|| linalg::dot(x, x));
         let products = self.products(x.len()).map(|(i, j)| x[i] * x[j]);
-        std::iter::once(1.0).chain(x.iter().copied()).chain(products)
+        std::iter::once(1.0).chain(x.iter().copied()).chain(round).chain(products)
     }
 
     /// The products x_i x_j among them, as (i, j).
     fn products(self, d: usize) -> impl Iterator<Item = (usize, usize)> {
-        let rows = if self == Self::Linear { 0..0 } else { 0..d };
+        let rows = if matches!(self, Self::Linear | Self::Round) { 0..0 } else { 0..d };
         rows.flat_map(move |i| (if self == Self::All { 0 } else { i }..=i).map(move |j| (i, j)))
     }
 }
@@ -90,7 +93,7 @@ const ACTIVE_SETS: usize = 10;
 impl Quadratic {
     /// Makes room for `n` observations in `d` dimensions.
     pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        let each = [Terms::Linear, Terms::Squares, Terms::All];
+        let each = [Terms::Linear, Terms::Round, Terms::Squares, Terms::All];
         let count = each.map(|terms| terms.count(d)).into_iter().filter(|c| *c <= n).max().unwrap_or(0);
         self.system.reserve(n, count + 1);
         self.coefficients.reserve(count);
@@ -155,6 +158,9 @@ impl Quadratic {
         for i in 0..d {
             self.system[(row, 1 + i)] = weight * x[(of, i)];
         }
+        if terms == Terms::Round {
+            self.system[(row, 1 + d)] = weight * (0..d).map(|i| x[(of, i)] * x[(of, i)]).sum::<f64>();
+        }
         for (k, (i, j)) in terms.products(d).enumerate() {
             self.system[(row, 1 + d + k)] = weight * x[(of, i)] * x[(of, j)];
         }
@@ -167,6 +173,11 @@ impl Quadratic {
         let determined = linalg::least_squares(&mut self.system, &mut self.coefficients);
         self.hessian.reshape(d, d);
         self.hessian.fill(0.0);
+        if terms == Terms::Round {
+            for i in 0..d {
+                self.hessian[(i, i)] = 2.0 * self.coefficients[1 + d];
+            }
+        }
         for (factor, (i, j)) in self.coefficients[1 + d..].iter().zip(terms.products(d)) {
             self.hessian[(i, j)] += factor;
             self.hessian[(j, i)] += factor;

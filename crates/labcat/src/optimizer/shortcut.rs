@@ -29,6 +29,9 @@ const MOST_COEFFICIENTS: usize = 400;
 /// In fewer dimensions the model is as quick.
 const LEAST_DIMENSION: usize = 3;
 
+/// In fewer dimensions squares have hardly more coefficients than a round fit.
+const LEAST_ROUND: usize = 21;
+
 /// Their weights fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
 
@@ -262,12 +265,16 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    upright(frame.centre(), &points, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
-    let (turned, upright) = ((frame, x), (&work.upright, &work.upright_inputs));
+    let round = (frame.dim() >= LEAST_ROUND).then_some((Terms::Round, Axes::Even));
+    let others = [(Terms::Squares, Axes::Frame), (Terms::Squares, Axes::Own), (Terms::All, Axes::Frame)];
     let fit = &mut work.quadratic;
-    for (terms, (frame, x)) in
-        [(Terms::Linear, turned), (Terms::Squares, turned), (Terms::Squares, upright), (Terms::All, turned)]
-    {
+    for (terms, axes) in std::iter::once((Terms::Linear, Axes::Frame)).chain(round).chain(others) {
+        let (frame, x) = if axes == Axes::Frame {
+            (frame, x)
+        } else {
+            upright(frame.centre(), &points, axes, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
+            (&work.upright, &work.upright_inputs)
+        };
         if fit.fit(terms, x, y, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, y, n, typical) {
@@ -282,10 +289,22 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
     None
 }
 
-/// The members in a frame along the box's own axes, each scaled by how far they spread: there squares alone see a separable function.
+/// The axes of a fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Axes {
+    /// Those of the frame.
+    Frame,
+    /// The box's own, each scaled by how far the members spread along it: there squares alone see a separable function.
+    Own,
+    /// The box's own, all scaled alike: there a bowl is round.
+    Even,
+}
+
+/// The members in a frame along the box's own axes.
 fn upright<'a, I: Iterator<Item = &'a [f64]>>(
     centre: &[f64],
     points: &impl Fn() -> I,
+    axes: Axes,
     frame: &mut Frame,
     inputs: &mut Matrix,
     scratch: &mut Vec<f64>,
@@ -294,7 +313,10 @@ fn upright<'a, I: Iterator<Item = &'a [f64]>>(
         *frame = Frame::of_box(centre.len());
     }
     let spread = |j: usize| points().fold(f64::MIN_POSITIVE, |most: f64, u| most.max((u[j] - centre[j]).abs()));
-    *frame = std::mem::take(frame).centred(centre).with_scale((0..centre.len()).map(spread));
+    let widest = if axes == Axes::Even { (0..centre.len()).map(spread).reduce(f64::max) } else { None };
+    *frame = std::mem::take(frame)
+        .centred(centre)
+        .with_scale((0..centre.len()).map(|j| widest.unwrap_or_else(|| spread(j))));
     inputs.reshape(points().count(), centre.len());
     scratch.resize(centre.len(), 0.0);
     for (row, u) in points().enumerate() {

@@ -63,6 +63,28 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
     }
 }
 
+#[test]
+fn a_round_fit_has_one_curvature_and_sees_a_sphere() {
+    let mut rng = Rng::new(5);
+    let even = Frame::of_box(D).centred(&[0.2, -0.1, 0.0, 0.4]).with_scale((0..D).map(|_| 0.3));
+    let sphere = |u: &[f64], _: &[f64]| 7.0 * u.iter().map(|u| (u - 0.15).powi(2)).sum::<f64>();
+    let n = Terms::Round.count(D) + 1;
+    assert_eq!(n, D + 3);
+    let (mut points, x, y) = observe(&mut rng, &even, n, sphere);
+    let mut quadratic = Quadratic::default();
+    assert!(quadratic.fit(Terms::Round, &x, &y, &y, n - 1, 0.5));
+    assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
+    points.extend([vec![-0.5; D], vec![0.5; D]]);
+    let (_, convex) = quadratic.minimise(&even, points.iter().map(Vec::as_slice));
+    assert!(convex && quadratic.minimiser.iter().all(|u| (u - 0.15).abs() < 1e-9), "{:?}", quadratic.minimiser);
+    let there: f64 = Terms::Round.at(&quadratic.local).zip(&quadratic.coefficients).map(|(t, c)| t * c).sum();
+    assert!((there - quadratic.value()).abs() < 1e-12, "terms and Hessian say the same");
+    let ellipsoid = |u: &[f64], _: &[f64]| (0..D).map(|j| (1.0 + j as f64) * u[j].powi(2)).sum::<f64>();
+    let (_, x, y) = observe(&mut rng, &even, n, ellipsoid);
+    assert!(quadratic.fit(Terms::Round, &x, &y, &y, n - 1, 0.5));
+    assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() > 1e-3, "an ellipsoid is not round");
+}
+
 /// A bowl along the axes of the box is none along those of the frame: only the products see it.
 #[test]
 fn a_bowl_turned_against_the_frame_needs_the_products() {
