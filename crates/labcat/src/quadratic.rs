@@ -125,18 +125,51 @@ impl Quadratic {
         self.system.reshape(n, count + 1);
         for row in 0..n {
             let weight = typical / (typical + rank[row]);
-            self.system[(row, 0)] = weight;
-            for i in 0..d {
-                self.system[(row, 1 + i)] = weight * x[(row, i)];
-            }
-            if terms == Terms::Round {
-                self.system[(row, 1 + d)] = weight * (0..d).map(|i| x[(row, i)] * x[(row, i)]).sum::<f64>();
-            }
-            for (k, (i, j)) in terms.products(d).enumerate() {
-                self.system[(row, 1 + d + k)] = weight * x[(row, i)] * x[(row, j)];
-            }
-            self.system[(row, count)] = weight * y[row];
+            self.put(row, terms, x, y, row, weight);
         }
+        self.solve(terms, d)
+    }
+
+    /// Takes rows `from..to` into the newest fit, that of the rows before them, all of weight 1: at the price of these rows alone.
+    pub(crate) fn extend(&mut self, terms: Terms, x: &Matrix, y: &[f64], (from, to): (usize, usize)) -> bool {
+        let (d, count) = (x.cols(), terms.count(x.cols()));
+        // R and R b, and what was left over, stand for the rows that they came from.
+        let mut triangle = Matrix::zeros(count + 1, count + 1);
+        for j in 0..count {
+            let column = &self.system.col(j)[..=j];
+            triangle.col_mut(j)[..=j].copy_from_slice(column);
+            linalg::axpy(&mut triangle.col_mut(count)[..=j], self.coefficients[j], column);
+        }
+        triangle[(count, count)] = self.left_over();
+        self.system.reshape(count + 1 + to - from, count + 1);
+        for j in 0..=count {
+            self.system.col_mut(j)[..=count].copy_from_slice(triangle.col(j));
+        }
+        for row in from..to {
+            self.put(count + 1 + row - from, terms, x, y, row, 1.0);
+        }
+        self.solve(terms, d)
+    }
+
+    /// Row `of` of the data as a row of the system.
+    fn put(&mut self, row: usize, terms: Terms, x: &Matrix, y: &[f64], of: usize, weight: f64) {
+        let d = x.cols();
+        self.system[(row, 0)] = weight;
+        for i in 0..d {
+            self.system[(row, 1 + i)] = weight * x[(of, i)];
+        }
+        if terms == Terms::Round {
+            self.system[(row, 1 + d)] = weight * (0..d).map(|i| x[(of, i)] * x[(of, i)]).sum::<f64>();
+        }
+        for (k, (i, j)) in terms.products(d).enumerate() {
+            self.system[(row, 1 + d + k)] = weight * x[(of, i)] * x[(of, j)];
+        }
+        let count = self.system.cols() - 1;
+        self.system[(row, count)] = weight * y[of];
+    }
+
+    /// The coefficients of the system, and the Hessian.
+    fn solve(&mut self, terms: Terms, d: usize) -> bool {
         let determined = linalg::least_squares(&mut self.system, &mut self.coefficients);
         self.hessian.reshape(d, d);
         self.hessian.fill(0.0);
@@ -173,18 +206,23 @@ impl Quadratic {
         if self.system.rows() > count { self.system[(count, count)].abs() } else { 0.0 }
     }
 
-    /// The standard deviation of q at the newest minimum, for rows of weight 1 with errors of standard deviation 1.
-    pub(crate) fn std_at_minimum(&self, terms: Terms) -> f64 {
-        self.std_of(terms.at(&self.local))
+    /// q at `x`, and its standard deviation for rows of weight 1 with errors of standard deviation 1.
+    pub(crate) fn at(&self, x: &[f64], terms: Terms) -> (f64, f64) {
+        (self.sum_of(terms.at(x)), self.std_of(terms.at(x)))
     }
 
-    /// By how much q is smaller at the newest minimum than at `x`, and the standard deviation of that, as before.
-    pub(crate) fn gain_over(&self, x: &[f64], terms: Terms) -> (f64, f64) {
-        let between = || terms.at(x).zip(terms.at(&self.local)).map(|(there, here)| there - here);
-        (between().zip(&self.coefficients).map(|(t, c)| t * c).sum(), self.std_of(between()))
+    /// By how much q is smaller at `here` than at `there`, and the standard deviation of that, as before.
+    pub(crate) fn gain(&self, here: &[f64], there: &[f64], terms: Terms) -> (f64, f64) {
+        let between = || terms.at(there).zip(terms.at(here)).map(|(there, here)| there - here);
+        (self.sum_of(between()), self.std_of(between()))
     }
 
-    /// |R⁻ᵀ t|: the standard deviation of the sum of the coefficients, each times its t.
+    /// The sum of the coefficients, each times its t.
+    fn sum_of(&self, t: impl Iterator<Item = f64>) -> f64 {
+        t.zip(&self.coefficients).map(|(t, c)| t * c).sum()
+    }
+
+    /// |R⁻ᵀ t|: the standard deviation of that sum.
     fn std_of(&self, t: impl Iterator<Item = f64>) -> f64 {
         let mut solved: Vec<f64> = Vec::with_capacity(self.coefficients.len());
         for (j, t) in t.enumerate() {

@@ -125,7 +125,7 @@ class NoisyObjective(Objective):
         self.sigma = math.nan  # the standard deviation of the noise, where it is one number
         self._true = true
         self._chooses = False
-        self._recommended: bytes = b""
+        self.recommended: Array = np.full(0, math.nan)  # the newest, if there is one
 
     def __call__(self, x: Point) -> float:
         point = np.asarray(x, dtype=float)
@@ -142,8 +142,8 @@ class NoisyObjective(Objective):
         self._judge(np.clip(np.asarray(x, dtype=float), self.lower, self.upper))
 
     def _judge(self, x: Array) -> None:
-        if (key := x.tobytes()) != self._recommended:
-            self._recommended = key
+        if x.tobytes() != self.recommended.tobytes():
+            self.recommended = x.copy()
             entry = (max(self.evaluations, 1), self.regret(float(self._true(x))))
             if self.trace and self.trace[-1][0] == entry[0]:
                 self.trace.pop()

@@ -1,6 +1,8 @@
 """Noise, whole numbers and choices, constraints, several evaluations at a time: problems, peers, commands."""
 
 import math
+import sys
+import types
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +21,7 @@ from labcat.bench.objective import (
     Parameter,
 )
 from labcat.bench.peers import PEERS
+from labcat.bench.peers import noisy as noisy_peers
 from labcat.bench.runner import Run, execute
 from labcat.bench.scoring import Runtimes, record_score
 from labcat.bench.suites import SUITES
@@ -107,6 +110,27 @@ def test_noisy_peers_recommend(name):
     assert record["evaluations"] == 60 and "errors" not in record
     assert record["trace"][-1][1] < 30
     assert record["noise"] == "gaussian0.05"
+
+
+def test_bads_started_again_keeps_the_better_of_its_incumbents(monkeypatch):
+    # What it says of its incumbent after 2, 4 and 6 evaluations, in each of three runs.
+    told = iter([[(0.5, 4.0, 1.0), (0.2, 2.0, 1.0), (0.3, 1.0, 0.1)], [(0.0, -9.0, 0.0), (0.1, 2.0, 0.0), (0.4, 1.2, 0.1)],
+                 [(0.6, -9.0, 0.0), (0.1, 0.5, 0.2), (0.05, 0.6, 0.1)]])  # fmt: skip
+
+    class Bads:
+        def __init__(self, fun, start, *box, options):
+            self.fun, self.say, self.told = fun, options["output_fcn"], next(told)
+
+        def optimize(self):
+            for stage, (x, mean, std) in zip(("init", "iter", "done"), self.told, strict=True):
+                self.fun(np.array([0.9])), self.fun(np.array([0.9]))
+                self.say(np.array([[x]]), {"fval": np.array([mean]), "fsd": std}, stage)
+
+    monkeypatch.setitem(sys.modules, "pybads", types.SimpleNamespace(BADS=Bads))
+    objective = NoisyObjective(lambda x: float(x[0]), [0.0], [1.0], 18, 0.0, lambda x: float(x[0]))
+    for seed in range(3):
+        noisy_peers.bads_noisy(objective, seed)
+    assert objective.trace == [(1, 0.9), (2, 0.5), (4, 0.2), (6, 0.3), (16, 0.1), (18, 0.05)]
 
 
 def test_noisy_command(tmp_path, capsys):

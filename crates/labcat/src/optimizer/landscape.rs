@@ -151,7 +151,8 @@ pub(super) fn recommend(problem: Problem<'_>, run: &mut LocalRun, model: &mut Mo
     model.incumbent = if met { at.mean } else { centre };
     if met {
         let found = Found::new(u, &model.outputs, at.mean, at.std);
-        run.now.noise.find(found, run.now.told);
+        run.now.noise.learn(found.bound(), run.now.told);
+        run.now.noise.find(found);
     }
 }
 

@@ -154,12 +154,16 @@ impl Known {
     }
 
     /// Takes in what the run would recommend after a step.
-    pub(super) fn find(&mut self, found: Found, told: usize) {
+    pub(super) fn find(&mut self, found: Found) {
         if found.bound().is_finite() {
-            if self.best.is_none_or(|(best, _)| found.bound() < best) {
-                self.best = Some((found.bound(), told));
-            }
             self.found = Some(found);
+        }
+    }
+
+    /// Takes in what its model knows of the best point.
+    pub(super) fn learn(&mut self, bound: f64, told: usize) {
+        if bound.is_finite() && self.best.is_none_or(|(best, _)| bound < best) {
+            self.best = Some((bound, told));
         }
     }
 }
@@ -314,7 +318,8 @@ pub(super) fn update_model(
         incumbent = mean;
         let found = Found::new(u, &outputs, mean, std);
         let simple = regression::recommend(problem, run, &outputs, &found, sigma(problem, run), work);
-        run.now.noise.find(simple.unwrap_or(found), run.now.told);
+        run.now.noise.learn(found.bound(), run.now.told);
+        run.now.noise.find(simple.unwrap_or(found));
     }
     let (limits, joint) = (Limits::default(), None);
     Ok(Model {

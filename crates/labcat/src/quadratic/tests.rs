@@ -239,9 +239,9 @@ fn what_is_left_over_and_how_sure_a_fit_is_are_those_of_least_squares() {
     let (left_over, squares) = (fit.left_over(), (0..n).map(|row| (fit.at_row(&x, row) - y[row]).powi(2)).sum::<f64>());
     assert!((left_over * left_over / squares - 1.0).abs() < 1e-9, "{left_over} for the root of {squares}");
     let (lowest, _) = fit.minimise(&frame, points.iter().map(Vec::as_slice));
-    let (std, other) = (fit.std_at_minimum(terms), [0.3, -0.2, 0.1, 0.4]);
-    let (gain, std_of_gain) = fit.gain_over(&other, terms);
-    let bottom = fit.local.clone();
+    let (bottom, other) = (fit.local.clone(), [0.3, -0.2, 0.1, 0.4]);
+    let ((value, std), (gain, std_of_gain)) = (fit.at(&bottom, terms), fit.gain(&bottom, &other, terms));
+    assert!((value - lowest).abs() < 1e-9 * lowest.abs().max(1.0));
     let at = |fit: &mut Quadratic, x: &[f64]| {
         fit.local = x.to_vec();
         fit.value()
@@ -257,4 +257,26 @@ fn what_is_left_over_and_how_sure_a_fit_is_are_those_of_least_squares() {
         (moved, moved_apart) = (moved + now.0 * now.0, moved_apart + (now.1 - now.0).powi(2));
     }
     assert!((std - moved.sqrt()).abs() < 1e-9 && (std_of_gain - moved_apart.sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn rows_taken_in_later_count_like_those_fitted_at_once() {
+    let mut rng = Rng::new(9);
+    let (n, terms) = (90, Terms::All);
+    let frame = frame(&mut rng);
+    let rough = |u: &[f64], x: &[f64]| x.iter().map(|x| (x - 0.2).powi(2)).sum::<f64>() + 0.1 * (40.0 * u[0]).sin();
+    let (points, x, y) = observe(&mut rng, &frame, n, rough);
+    let ones = vec![0.0; n];
+    let (mut whole, mut grown) = (Quadratic::default(), Quadratic::default());
+    assert!(grown.fit(terms, &x, &y, &ones, 20, 1.0));
+    for (from, to) in [(20, 21), (21, 60), (60, n)] {
+        assert!(grown.extend(terms, &x, &y, (from, to)) && whole.fit(terms, &x, &y, &ones, to, 1.0));
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
+        assert!(same(whole.left_over(), grown.left_over()), "{} and {}", whole.left_over(), grown.left_over());
+        let all = || points[..to].iter().map(Vec::as_slice);
+        let bottoms = (whole.minimise(&frame, all()), grown.minimise(&frame, all()));
+        assert!(bottoms.0.1 == bottoms.1.1 && (bottoms.0.0 - bottoms.1.0).abs() < 1e-9);
+        let (a, b) = (whole.at(&whole.local, terms), grown.at(&whole.local, terms));
+        assert!((a.0 - b.0).abs() < 1e-9 && same(a.1, b.1), "{a:?} and {b:?}");
+    }
 }

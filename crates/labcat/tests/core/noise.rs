@@ -67,6 +67,32 @@ fn where_the_objective_is_a_quadratic_all_that_was_seen_is_of_use() {
 }
 
 #[test]
+fn more_evaluations_make_the_recommendation_no_worse() {
+    // Over the restarts too: what the runs before have seen counts as much, and no lucky run takes over.
+    let (at, seeds) = ([60, 120, 240, 480], 15);
+    let mut regrets = [const { Vec::new() }; 4];
+    let mut restarts = 0;
+    for seed in 0..seeds {
+        let mut normal = Normal(Dice(50 + seed));
+        let mut optimizer = optimizer(&[BOX; 3], config(Noise::Auto, seed));
+        for n in 1..=480 {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, bowl(&suggestion.x) + normal.next()).unwrap();
+            if let Some(k) = at.iter().position(|at| *at == n) {
+                regrets[k].push(bowl(&optimizer.recommended().unwrap().x));
+            }
+        }
+        restarts += optimizer.restarts().len();
+    }
+    let medians = regrets.map(|mut regrets| {
+        regrets.sort_by(f64::total_cmp);
+        regrets[regrets.len() / 2]
+    });
+    assert!(restarts >= seeds as usize, "{restarts} restarts in {seeds} runs");
+    assert!(medians.is_sorted_by(|a, b| a >= b) && medians[3] < 0.25 * medians[0], "{medians:?} after {at:?}");
+}
+
+#[test]
 fn a_run_begins_again_once_it_knows_that_values_have_noise() {
     // As long as values are taken as exact the region closes in on the luckiest of them.
     let mut wider = 0;

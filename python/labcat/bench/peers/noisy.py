@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from ..algorithms import Peer
 from ..objective import NoisyObjective, Objective
 from .classic import SEED_RANGE, SETTINGS, STEP, _cma_options
+
+NEARLY_SURE = 3.09  # standard deviations: `final_quantile`, 1e-3, of BADS
 
 
 def cma_favourite(objective: Objective, seed: int) -> None:
@@ -45,15 +48,22 @@ def _cma(objective: Objective, seed: int, *, handler: bool) -> None:
 
 
 def bads_noisy(objective: Objective, seed: int) -> None:
-    """Recommends its incumbent, and at the end what it returns."""
+    """Recommends its incumbent, and at the end what it returns; after a restart only once that is the better one by its
+    own estimates, and by the rule by which it chooses among its iterates: the lowest value that it is nearly sure of."""
     from pybads import BADS
 
     assert isinstance(objective, NoisyObjective)
     logging.getLogger("BADS").setLevel(logging.ERROR)
     start = objective.from_unit(objective.start(seed))
+    before = float(objective.info.get("sure", math.inf))  # type: ignore[arg-type]  # of what earlier runs returned
+    returned = objective.recommended
 
-    def incumbent(x: Any, *_: Any) -> bool:
-        objective.recommend(np.ravel(x))
+    def incumbent(x: Any, state: Any, stage: str) -> bool:
+        sure = float(np.ravel(state["fval"])[0] + NEARLY_SURE * np.ravel(state["fsd"])[0])
+        better = before == math.inf or (stage != "init" and sure < before)  # the first estimate is one draw
+        objective.recommend(np.ravel(x) if better else returned)
+        if better and stage == "done":
+            objective.info["sure"] = sure
         return False
 
     options = {
@@ -64,8 +74,7 @@ def bads_noisy(objective: Objective, seed: int) -> None:
         "output_fcn": incumbent,
     }
     box = (objective.lower, objective.upper)
-    found = BADS(objective, start, *box, *box, options=options).optimize()
-    objective.recommend(np.ravel(found["x"]))
+    BADS(objective, start, *box, *box, options=options).optimize()
 
 
 FAVOURITE = SETTINGS + ", recommends its mean"
