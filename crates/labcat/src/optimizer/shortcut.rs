@@ -278,7 +278,7 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
         if fit.fit(terms, x, y, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, y, n, typical) {
-                // Others would go where the observations of now end while the first is on its way there: they all go to the end.
+                // While one is on its way to where the observations end, others would be sent to nearly the same place.
                 let alone = run.now.others == 0;
                 let (lowest, _) = if alone { fit.minimise(frame, points()) } else { fit.minimise_anywhere(frame) };
                 let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
