@@ -49,7 +49,7 @@ pub(crate) struct Quadratic {
     /// The point of the newest minimisation, in the box.
     pub(crate) minimiser: Vec<f64>,
     local: Vec<f64>,
-    /// The smallest box around the points of the newest minimisation.
+    /// What the newest minimisation kept to.
     bounds: Vec<(f64, f64)>,
     at_bounds: AtBounds,
 }
@@ -252,20 +252,30 @@ impl Quadratic {
     /// active sets. Leaves the point in [`Quadratic::minimiser`] and gives q there, and whether that
     /// is a minimum beyond those bounds too: q curves up along all that no face of [−1, 1]^d holds.
     pub(crate) fn minimise<'a>(&mut self, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> (f64, bool) {
-        let d = frame.dim();
-        let mut bounds = std::mem::take(&mut self.bounds);
-        bounds.clear();
-        bounds.resize(d, (f64::INFINITY, f64::NEG_INFINITY));
+        self.bounds.clear();
+        self.bounds.resize(frame.dim(), (f64::INFINITY, f64::NEG_INFINITY));
         for u in points {
-            for ((low, high), u) in bounds.iter_mut().zip(u) {
+            for ((low, high), u) in self.bounds.iter_mut().zip(u) {
                 (*low, *high) = (low.min(*u), high.max(*u));
             }
         }
+        self.minimise_within_bounds(frame)
+    }
+
+    /// As [`Quadratic::minimise`], over all of [−1, 1]^d.
+    pub(crate) fn minimise_anywhere(&mut self, frame: &Frame) -> (f64, bool) {
+        self.bounds.clear();
+        self.bounds.resize(frame.dim(), (-1.0, 1.0));
+        self.minimise_within_bounds(frame)
+    }
+
+    fn minimise_within_bounds(&mut self, frame: &Frame) -> (f64, bool) {
+        let bounds = std::mem::take(&mut self.bounds);
         self.minimiser.clear();
         let mut convex = self.solve_inside();
         let mut inside = convex;
         if convex {
-            self.minimiser.extend((0..d).map(|j| frame.to_box(&self.local, j)));
+            self.minimiser.extend((0..frame.dim()).map(|j| frame.to_box(&self.local, j)));
             inside = self.minimiser.iter().zip(&bounds).all(|(u, (low, high))| low <= u && u <= high);
         }
         if !inside {

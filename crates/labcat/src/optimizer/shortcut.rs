@@ -83,7 +83,7 @@ pub(super) struct Shortcut {
 }
 
 /// Finds out whether a linear or quadratic fit of the other members would have forecast the newest one far better than the model,
-/// and promises far more than its error; if so, where it has its minimum.
+/// and promises far more than its error; if so, where it has its minimum: among the observations, or anywhere with others on their way.
 pub(super) fn find(
     problem: Problem<'_>,
     run: &LocalRun,
@@ -278,7 +278,9 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
         if fit.fit(terms, x, y, y, n - 1, typical) {
             let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
             if error * range <= allowed && fit.fit(terms, x, y, y, n, typical) {
-                let (lowest, _) = fit.minimise(frame, points());
+                // Others would go where the observations of now end while the first is on its way there: they all go to the end.
+                let alone = run.now.others == 0;
+                let (lowest, _) = if alone { fit.minimise(frame, points()) } else { fit.minimise_anywhere(frame) };
                 let (from, to) = (outputs.minimum(), outputs.minimum() + lowest * range);
                 if error < switches.quadratic_margin * -lowest && to.is_finite() {
                     return Some(Shortcut { u: fit.minimiser.clone(), from, to });

@@ -113,10 +113,13 @@ fn a_slope_is_followed_to_the_corner_of_what_was_seen() {
     let mut quadratic = Quadratic::default();
     assert!(!quadratic.fit(Terms::Squares, &x, &y, &y, D + 2, 0.5), "too few for the squares");
     assert!(quadratic.fit(Terms::Linear, &x, &y, &y, D + 2, 0.5));
-    quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+    let (seen, _) = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
     let side = |j: usize, sign: f64| points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min) * sign;
     let corner = [side(0, 1.0), side(1, -1.0), side(2, 1.0), side(3, -1.0)];
     assert_eq!(quadratic.minimiser, corner);
+    let (lowest, _) = quadratic.minimise_anywhere(&frame);
+    assert_eq!(quadratic.minimiser, [-1.0, 1.0, -1.0, 1.0]);
+    assert!(lowest < seen, "{lowest} at the corner of the box, {seen} before");
 }
 
 #[test]

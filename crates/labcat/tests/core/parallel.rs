@@ -59,6 +59,22 @@ fn a_bowl_is_solved_with_any_number_outstanding() {
     }
 }
 
+/// Its minimum is a corner of the box: workers that follow a linear fit only as far as what was seen would crowd on the way there.
+#[test]
+fn a_slope_is_followed_to_its_corner_in_one_go() {
+    let slope = |x: &[f64]| x.iter().enumerate().map(|(i, x)| 10_f64.powf(0.5 * i as f64) * (5.0 - x)).sum::<f64>();
+    let d = 5;
+    for q in [2, 8, 32] {
+        for seed in 0..4 {
+            let new = || optimizer(&vec![(-5.0, 5.0); d], seeded(Preset::Default, seed));
+            // As many as a linear fit takes and one that it forecasts, what was asked meanwhile, and the corner.
+            let limit = d + 2 + q;
+            let evaluations = evaluations_to(0.0, 50 * q, q, new(), slope);
+            assert!(evaluations <= limit, "{q} outstanding, seed {seed}: {evaluations} evaluations, not {limit}");
+        }
+    }
+}
+
 #[test]
 fn more_at_a_time_take_fewer_rounds_in_a_curved_valley() {
     let f = function("rosenbrock");
