@@ -251,17 +251,17 @@ pub(super) fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, 
     Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
 }
 
-/// How much of the trust region a suggestion looks at. One region has use for some points per parameter; where more than these are on
+/// How much of the trust region a suggestion looks at. One region has use for few points at a time; where more than these are on
 /// their way, they would all lie along its rim, so that it hardly shrinks. Then suggestions take regions of every size, the smallest
-/// one as many times smaller as there are points too many, in the order of van der Corput's sequence.
+/// one smaller by the root of how many times too many they are, in the order of van der Corput's sequence.
 fn share_of_region(problem: Problem<'_>, run: &LocalRun) -> f64 {
-    const OF_USE: f64 = 2.0;
+    const OF_USE: f64 = 0.5;
     let crowd = (1.0 + run.now.others as f64) / (OF_USE * problem.domain.free_parameters() as f64);
     if run.now.others == 0 || crowd <= 1.0 {
         return 1.0;
     }
     let suggested = (problem.observations.len() + problem.pending.len()) as u64;
-    math::pow(crowd, -(suggested.reverse_bits() as f64 / u64::MAX as f64))
+    math::pow(crowd, -0.5 * (suggested.reverse_bits() as f64 / u64::MAX as f64))
 }
 
 #[cfg(test)]
