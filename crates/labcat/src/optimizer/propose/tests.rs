@@ -205,8 +205,8 @@ fn a_model_lost_is_made_again_to_the_bit() {
 fn beyond_what_one_region_uses_suggestions_take_regions_of_every_size() {
     let d = 4;
     let mut optimizer = Optimizer::new(Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), Config::default()).unwrap();
-    for others in [0, 1, 2 * d - 1, 2 * d, 31, 63] {
-        let crowd = ((1.0 + others as f64) / (2 * d) as f64).max(1.0);
+    for others in [0, d / 2 - 1, d / 2, 2 * d, 31, 63] {
+        let crowd = ((1.0 + others as f64) / (0.5 * d as f64)).max(1.0);
         optimizer.run.now.others = others;
         optimizer.pending.clear();
         let mut shares = Vec::new();
@@ -218,10 +218,11 @@ fn beyond_what_one_region_uses_suggestions_take_regions_of_every_size() {
             assert!(shares.iter().all(|s| *s == 1.0), "{others} others: the whole region");
             continue;
         }
-        assert!(shares.iter().all(|s| (1.0 / crowd..=1.0).contains(s)));
+        let least = 1.0 / crowd.sqrt();
+        assert!(shares.iter().all(|s| (least..=1.0).contains(s)));
         // As many in the upper as in the lower half of the sizes, among any eight in a row.
         for eight in shares.chunks(8) {
-            let large = eight.iter().filter(|s| **s > 1.0 / crowd.sqrt()).count();
+            let large = eight.iter().filter(|s| **s > least.sqrt()).count();
             assert!((3..=5).contains(&large), "{others} others: {eight:?}");
         }
     }
