@@ -94,11 +94,10 @@ fn widest(quadratic: &mut Quadratic, nearby: &mut Nearby, fewest: usize, noise: 
     // A mean of f squares of noise is σ², give or take √(2/f) σ².
     let at_most = |variance: f64, n: usize| variance * (1.0 + SURE * (2.0 / (n - count) as f64).sqrt());
     let left_over = |quadratic: &Quadratic, n: usize| quadratic.left_over().powi(2) / (n - count) as f64;
-    let (mut n, mut most) = (fewest, at_most(noise * noise, fewest));
-    if !quadratic.fit(Terms::All, inputs, y, rank, n, 1.0) || left_over(quadratic, n) > most {
+    let (mut n, mut most) = (fewest, f64::INFINITY);
+    if !quadratic.fit(Terms::All, inputs, y, rank, n, 1.0) || left_over(quadratic, n) > at_most(noise * noise, n) {
         return None;
     }
-    most = f64::INFINITY;
     while n < all {
         most = most.min(at_most(left_over(quadratic, n), n));
         let more = all.min((LARGER * n as f64) as usize);

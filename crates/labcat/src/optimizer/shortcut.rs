@@ -29,7 +29,7 @@ const MOST_COEFFICIENTS: usize = 400;
 /// In fewer dimensions the model is as quick.
 const LEAST_DIMENSION: usize = 3;
 
-/// In fewer dimensions squares have hardly more coefficients than a round fit.
+/// From this dimension on a round fit, which takes d − 1 observations less than squares do, saves enough to be tried at each step.
 const LEAST_ROUND: usize = 21;
 
 /// Their weights fall beyond the distance of this neighbour of the best point.
