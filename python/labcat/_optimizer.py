@@ -28,7 +28,7 @@ from ._space import (
     plain_names,
     space_of,
 )
-from ._values import STOPPING, Rng, as_value, as_vector, check_names, seed_of, switch_texts
+from ._values import STOPPING, Rng, as_value, as_vector, check_names, plural, seed_of, switch_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -174,10 +174,8 @@ class Optimizer:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
 
     def __repr__(self) -> str:
-        def of(n: int, noun: str) -> str:
-            return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-        return f"<Optimizer of {of(len(self._space), 'parameter')}, {of(self.n_evaluations, 'evaluation')}>"
+        size, done = plural(len(self._space), "parameter"), plural(self.n_evaluations, "evaluation")
+        return f"<Optimizer of {size}, {done}>"
 
     def _repr_html_(self) -> str:
         return optimizer_html(self)
@@ -531,7 +529,7 @@ def _measured(
 ) -> tuple[float, float | None, list[float], list[float]]:
     """What an evaluation gave, as the core takes it."""
     limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
-    error = None if std is None else as_value(std, "std")
+    error = None if std is None else as_value(std, "std", "a finite number of at least 0")
     return math.nan if value is None and limits else as_value(value), error, limits, slopes
 
 

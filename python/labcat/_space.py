@@ -227,7 +227,7 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
 def _array(x: Any) -> Vector:
     try:
         return np.array(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidError(f"a point is made of numbers, not {x!r}") from error
 
 
