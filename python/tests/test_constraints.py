@@ -224,3 +224,9 @@ def test_under_noise_the_recommended_point_meets_measured_constraints():
         optimizer.tell(trial, value, constraints=[line(trial.x)])
     x = optimizer.recommended.x
     assert line(x) <= 1e-3 and bowl(x) - LEAST < 0.06
+
+
+def test_feasible_is_there_when_every_evaluation_failed():
+    result = labcat.minimize(lambda x: (math.nan, [math.nan, 1]), BOX, constraints=2, budget=5, rng=1)
+    assert result.feasible is False and np.isnan(result.constraints).tolist() == [True, True]
+    assert "constraints" not in labcat.minimize(bowl, BOX, budget=5, rng=1)
