@@ -130,6 +130,9 @@ pub struct Optimizer {
     found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
+    /// Whether no configuration of a finite space that known constraints allow is left to be found. Not part of the saved state: it is
+    /// found out again.
+    spent: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
     cancelled: Vec<Vec<f64>>,
     /// Everything suggested, told, failed or cancelled: none of it is suggested again.
@@ -167,6 +170,7 @@ impl Optimizer {
             found: None,
             restarts: Vec::new(),
             converged: false,
+            spent: false,
             cancelled: Vec::new(),
             model: None,
             report: None,
@@ -194,6 +198,7 @@ impl Optimizer {
         };
         self.queue.retain(|x| known.allows(x));
         self.known = Limited { known, inside, listed };
+        self.spent = false;
         self.drop_model();
         Ok(())
     }
@@ -205,9 +210,6 @@ impl Optimizer {
         }
         if self.observations.len() + self.pending.len() >= self.settings.budget {
             return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
-        }
-        if self.is_exhausted() {
-            return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
         }
         let (choice, restart) = self.next_choice()?;
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
@@ -252,6 +254,10 @@ impl Optimizer {
             if let Some(x) = self.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
             }
+            if self.is_exhausted() {
+                let stopped = self.stop_reason().map(AskError::Stopped);
+                return Err(stopped.unwrap_or(AskError::SpaceOutstanding { pending: self.pending.len() }));
+            }
             if let Some((best, 1)) = self.doubted().filter(|_| !self.has_noise()) {
                 if self.pending.iter().any(|p| p.x == best.x) {
                     return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
@@ -260,7 +266,10 @@ impl Optimizer {
             }
             let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
-                return Ok((Choice::given(self.design_point(), Origin::Design), restart));
+                match self.design_point() {
+                    Some(x) => return Ok((Choice::given(x, Origin::Design), restart)),
+                    None => continue,
+                }
             }
             match self.propose() {
                 Ok(choice) => return Ok((choice, restart)),
@@ -277,8 +286,9 @@ impl Optimizer {
     }
 
     /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
-    /// are on their way it need only keep apart from them, by a part of the spacing of a grid.
-    fn design_point(&mut self) -> Vec<f64> {
+    /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when it turns out that nothing
+    /// of a finite space is left, once; from then on, points evaluated before.
+    fn design_point(&mut self) -> Option<Vec<f64>> {
         const TRIES: usize = 10;
         const APART: f64 = 0.1;
         const MANY: usize = 2;
@@ -306,10 +316,16 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             if !self.seen.contains(&x) {
-                return x;
+                return Some(x);
             }
         }
-        mixed::unseen(&self.domain, &self.known, &self.seen, &mut self.rng).unwrap_or(x)
+        if self.spent {
+            return Some(x);
+        }
+        let told = self.observations.all();
+        let new = mixed::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
+        self.spent = new.is_none() && self.domain.list_length().is_some();
+        if self.spent { None } else { Some(new.unwrap_or(x)) }
     }
 
     /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
@@ -321,6 +337,7 @@ impl Optimizer {
     fn is_covered(&self) -> bool {
         match &self.known.listed {
             Some(listed) => listed.iter().all(|x| self.seen.contains(x)),
+            None if self.spent => true,
             None => self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all),
         }
     }

@@ -57,7 +57,7 @@ pub enum StopReason {
     Target,
     /// The only local run has converged (restarts are off).
     Tolerance,
-    /// Every configuration of a finite space was evaluated.
+    /// Every configuration of a finite space that known constraints allow was evaluated.
     Exhausted,
 }
 
