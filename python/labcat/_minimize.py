@@ -285,7 +285,7 @@ def _optimize(
     alone = switches["tolerance"] is not None and switches["target"] is None
     unlimited = switches["budget"] is None and time_limit is None
     if unlimited:
-        switches["budget"] = default_budget(len(space))
+        switches["budget"] = default_budget(space.n_free)
         if alone:  # nothing but the tolerance was given: it shall end the run
             switches.setdefault("restarts", False)
     optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, constraints=count, **switches)

@@ -133,7 +133,11 @@ class Optimizer:
         self._known: Known | None = None
 
     def _constrain(self, known: Known) -> None:
-        self._core.constrain(*known)
+        try:
+            self._core.constrain(*known)
+        except InvalidError as error:
+            raised = next((function.raised for function in known.functions if function.raised), None)
+            raise error if raised is None else InvalidError(f"{error}; the function of one raised {raised}") from None
         self._known = known
 
     @classmethod
@@ -479,7 +483,8 @@ class Optimizer:
 
     @property
     def relevance(self) -> npt.NDArray[np.float64] | None:
-        """How much each parameter matters near the best point; sums to 1. None without a model."""
+        """How much each parameter matters, by a model of the evaluations of all local runs; sums to 1.
+        None while there are too few."""
         relevance = self._core.relevance()
         return None if relevance is None else np.array(relevance)
 

@@ -214,7 +214,7 @@ class Run:
             "callback": "the callback raised StopIteration",
         }[reason]
         if self._default_budget and reason == "budget":
-            per_parameter = config["budget"] // len(self._optimizer.space)
+            per_parameter = config["budget"] // self._optimizer.space.n_free
             message += (
                 f" (no budget was given: it was {per_parameter} per parameter, {config['budget']})"
             )

@@ -1,8 +1,8 @@
 //! Constraints, measured and known, and gradients.
 
 use labcat::{
-    AskError, Config, Domain, Error, Known, KnownError, Noise, Optimizer, Outcome, Parameter, PointError, Preset,
-    StopReason, TellError,
+    AskError, Config, Domain, Error, Formula, Known, KnownError, Noise, Optimizer, Outcome, Parameter, PointError,
+    Preset, StopReason, TellError,
 };
 
 fn square() -> Domain {
@@ -294,6 +294,26 @@ fn a_vast_space_with_hardly_anything_allowed_ends_soon_and_repeats_nothing() {
         optimizer.enqueue(&[1.0, 0.0]).unwrap();
         assert_eq!(optimizer.ask().unwrap().x, [1.0, 0.0], "what the user wants is evaluated again");
         assert_eq!(optimizer.ask().unwrap_err(), AskError::SpaceOutstanding { pending: 1 });
+    }
+}
+
+#[test]
+fn known_constraints_may_be_flat_or_undefined_in_parts_of_the_box() {
+    for text in
+        ["max(x0 + x1, 0) <= 1", "sqrt(x0 - 0.5) <= 0.9", "log(x0) <= -0.5", "0.5 <= log(x0 + 1) + abs(x1) <= 1"]
+    {
+        let formula = Formula::parse(text).unwrap();
+        for (seed, measured) in (0..6).flat_map(|seed| [(seed, 0), (seed, 1)]) {
+            let known = Known::default().formula(&formula, &square()).unwrap();
+            let mut optimizer = Optimizer::with_constraints(square(), config(seed, measured), known.clone()).unwrap();
+            for _ in 0..30 {
+                let s = optimizer.ask().unwrap();
+                assert!(known.allows(&s.x), "{text}, seed {seed}: {:?}", s.x);
+                optimizer
+                    .tell(s.id, Outcome::from(bowl(&s.x)).with_constraints(vec![-s.x[0] - 1.0; measured]))
+                    .unwrap();
+            }
+        }
     }
 }
 
