@@ -287,13 +287,15 @@ impl Optimizer {
 
     /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
     /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when it turns out that nothing
-    /// of a finite space is left, once; from then on, points evaluated before.
+    /// of a finite space is left; under noise a point comes again then.
     fn design_point(&mut self) -> Option<Vec<f64>> {
         const TRIES: usize = 10;
         const APART: f64 = 0.1;
         const MANY: usize = 2;
         let d = self.domain.parameters().len();
         let mut x = vec![0.0; d];
+        let finite = self.domain.list_length().is_some();
+        let before = finite.then(|| (self.rng.clone(), self.run.design.clone()));
         for _ in 0..TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
@@ -319,13 +321,14 @@ impl Optimizer {
                 return Some(x);
             }
         }
-        if self.spent {
-            return Some(x);
-        }
         let told = self.observations.all();
         let new = mixed::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
-        self.spent = new.is_none() && self.domain.list_length().is_some();
-        if self.spent { None } else { Some(new.unwrap_or(x)) }
+        if let Some((rng, design)) = before.filter(|_| new.is_none() && !self.has_noise()) {
+            // Nothing but this is remembered of it, so that a state that was saved finds it out again.
+            (self.rng, self.run.design, self.spent) = (rng, design, true);
+            return None;
+        }
+        Some(new.unwrap_or(x))
     }
 
     /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
