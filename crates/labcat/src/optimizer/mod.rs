@@ -258,7 +258,7 @@ impl Optimizer {
                 let stopped = self.stop_reason().map(AskError::Stopped);
                 return Err(stopped.unwrap_or(AskError::SpaceOutstanding { pending: self.pending.len() }));
             }
-            if let Some((best, 1)) = self.doubted().filter(|_| !self.has_noise()) {
+            if let Some((best, _)) = self.doubted().filter(|_| self.is_to_be_repeated()) {
                 if self.pending.iter().any(|p| p.x == best.x) {
                     return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
                 }
@@ -286,8 +286,8 @@ impl Optimizer {
     }
 
     /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
-    /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when it turns out that nothing
-    /// of a finite space is left; under noise a point comes again then.
+    /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when nothing of a finite
+    /// space is left and that decides what comes next; where values have noise a point comes again.
     fn design_point(&mut self) -> Option<Vec<f64>> {
         const TRIES: usize = 10;
         const APART: f64 = 0.1;
@@ -323,9 +323,11 @@ impl Optimizer {
         }
         let told = self.observations.all();
         let new = mixed::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
-        if let Some((rng, design)) = before.filter(|_| new.is_none() && !self.has_noise()) {
-            // Nothing but this is remembered of it, so that a state that was saved finds it out again.
-            (self.rng, self.run.design, self.spent) = (rng, design, true);
+        self.spent |= new.is_none() && finite;
+        let ends = self.spent && (self.is_exhausted() || self.is_to_be_repeated());
+        if let Some((rng, design)) = before.filter(|_| ends) {
+            // Nothing else is remembered of this, so that a state that was saved finds it out again.
+            (self.rng, self.run.design) = (rng, design);
             return None;
         }
         Some(new.unwrap_or(x))
@@ -355,6 +357,11 @@ impl Optimizer {
             (count, differ) = (count + 1, differ || Some(value) != best.outcome.value());
         }
         (count == 1 || differ).then_some((best, count))
+    }
+
+    /// Whether that point is to be evaluated once more.
+    fn is_to_be_repeated(&self) -> bool {
+        !self.has_noise() && matches!(self.doubted(), Some((_, 1)))
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {

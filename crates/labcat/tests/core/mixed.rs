@@ -249,6 +249,21 @@ fn a_finite_space_with_noise_continues_bit_for_bit_when_all_of_it_was_seen() {
 }
 
 #[test]
+fn points_come_again_when_noise_shows_before_there_is_a_model() {
+    let mut optimizer = with_noise(vec![Parameter::boolean("a")], "auto", 1);
+    for _ in 0..2 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, s.x[0]).unwrap();
+    }
+    optimizer.tell_point(&[0.0], -0.5).unwrap(); // the best point once more, and another value
+    for _ in 0..20 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, s.x[0]).unwrap();
+    }
+    assert_eq!(optimizer.stop_reason(), None);
+}
+
+#[test]
 fn without_noise_a_finite_space_is_exhausted_after_one_repeat() {
     for seed in 0..4 {
         let parameters = vec![Parameter::integer("a", 1.0, 3.0), Parameter::boolean("b")];
