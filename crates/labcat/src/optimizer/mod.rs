@@ -31,7 +31,7 @@ use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
 use noise::Found;
-use propose::Choice;
+use propose::{Choice, Scope};
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::LocalRun;
 use seen::Seen;
@@ -506,7 +506,9 @@ impl Optimizer {
             self.run.place(position, succeeded);
         }
         mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
-        if !(of_this_run && succeeded) {
+        // The search of the reals and the survey need not have taken it in.
+        let of_run = self.model.as_ref().is_some_and(|model| model.scope == Scope::Region);
+        if !(of_this_run && succeeded && of_run) {
             self.drop_model(); // it holds a fantasy of this point
         }
     }

@@ -318,6 +318,27 @@ fn known_constraints_may_be_flat_or_undefined_in_parts_of_the_box() {
 }
 
 #[test]
+fn a_survey_forgets_points_on_their_way_that_were_told_next_to_others() {
+    // All reals that are allowed lie so near each other that of each label the survey keeps one.
+    let parameters = || vec![Parameter::categorical("a", ["u", "v", "w"]), Parameter::real("x", 0.0, 1.0)];
+    for seed in 0..10 {
+        let known = Known::default().at_most(vec![0.0, 1.0], 0.005);
+        let domain = Domain::from_parameters(parameters()).unwrap();
+        let mut optimizer = Optimizer::with_constraints(domain, config(seed, 0), known).unwrap();
+        let mut asked = Vec::new();
+        for k in 0..30 {
+            while asked.len() < 5 {
+                asked.push(optimizer.ask().unwrap());
+            }
+            for _ in 0..1 + k % 4 {
+                let s = asked.remove(k * 7 % asked.len());
+                optimizer.tell(s.id, s.x[0]).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
 fn a_linear_constraint_on_a_choice_is_refused_by_name() {
     let known = Known::default().at_most(vec![0.0, 1.0, 0.0, 0.0], 1.0);
     let error = Optimizer::with_constraints(mixed_space(), config(1, 0), known).unwrap_err();
