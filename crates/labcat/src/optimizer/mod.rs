@@ -376,7 +376,9 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
-        if let Some(best) = self.observations.best().filter(|_| self.config().keep_best) {
+        // The least violated may be one without a value.
+        let best = self.observations.best().filter(|&p| self.observations.value(p).is_some());
+        if let Some(best) = best.filter(|_| self.config().keep_best) {
             next.design.pop();
             next.place(best, true);
         }

@@ -339,6 +339,22 @@ fn a_survey_forgets_points_on_their_way_that_were_told_next_to_others() {
 }
 
 #[test]
+fn a_restart_does_not_keep_a_best_point_that_has_no_value() {
+    let mut config = config(1, 1);
+    config.keep_best = true;
+    // One point is allowed, so that runs end for want of another.
+    let known = Known::default().equal_to(vec![2.0], 1.0);
+    let mut optimizer = Optimizer::with_constraints(Domain::new(&[(0.0, 1.0)]).unwrap(), config, known).unwrap();
+    for k in 0..30 {
+        let s = optimizer.ask().unwrap();
+        let (outcome, violation) = if k == 2 { (Outcome::default(), 0.1) } else { (Outcome::from(f64::from(k)), 1.0) };
+        optimizer.tell(s.id, outcome.with_constraints(vec![violation])).unwrap();
+    }
+    assert!(optimizer.best().is_some_and(|best| best.outcome.value().is_none()), "the least violated");
+    assert!(!optimizer.restarts().is_empty(), "something was to be kept");
+}
+
+#[test]
 fn a_linear_constraint_on_a_choice_is_refused_by_name() {
     let known = Known::default().at_most(vec![0.0, 1.0, 0.0, 0.0], 1.0);
     let error = Optimizer::with_constraints(mixed_space(), config(1, 0), known).unwrap_err();
