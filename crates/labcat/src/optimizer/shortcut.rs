@@ -31,7 +31,8 @@ const MOST_COEFFICIENTS: usize = 400;
 /// In fewer dimensions the model is as quick.
 const LEAST_DIMENSION: usize = 3;
 
-/// From this dimension on a round fit, which takes d − 1 observations less than squares do, saves enough to be tried at each step.
+/// From this dimension on a round fit, which takes d − 1 observations less than squares do, saves enough to be tried at each step; with
+/// others on their way it may save a whole round in any dimension.
 const LEAST_ROUND: usize = 21;
 
 /// Their weights fall beyond the distance of this neighbour of the best point.
@@ -268,7 +269,8 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    let round = (frame.dim() >= LEAST_ROUND).then_some((Terms::Round, Axes::Even));
+    let tries_round = frame.dim() >= LEAST_ROUND || run.now.others > 0;
+    let round = tries_round.then_some((Terms::Round, Axes::Even));
     let others = [(Terms::Squares, Axes::Frame), (Terms::Squares, Axes::Own), (Terms::All, Axes::Frame)];
     let fit = &mut work.quadratic;
     for (terms, axes) in std::iter::once((Terms::Linear, Axes::Frame)).chain(round).chain(others) {
