@@ -463,7 +463,7 @@ impl Optimizer {
         }
         let changes_side = failed != fails_now && self.run.holds(position, run);
         let told = self.run.now.told;
-        let nearby = shortcut::may_rest_on(&self.settings, self.domain.dim(), told, position);
+        let nearby = shortcut::may_rest_on(&self.settings, &self.run.now, position);
         let wide = nearby || self.has_noise(); // then far more than the members is looked at
         self.run.revised |= position < told && (changes_side || wide || self.run.rests_on(position));
         if changes_side {
