@@ -368,6 +368,25 @@ fn several_at_a_time_are_different_points() {
     assert!(crate::support::all_distinct(&points));
 }
 
+/// They have no range that the noise could be a part of.
+#[test]
+fn equal_values_with_noise_have_the_standard_deviation_of_their_mean() {
+    for spread in [0.0, 1e-9, 1e-3] {
+        for (d, n) in [(2, 40), (3, 100)] {
+            let mut optimizer = optimizer(&vec![BOX; d], config(Noise::Sigma(2.0), 3));
+            let mut dice = Dice(5);
+            for _ in 0..n {
+                let suggestion = optimizer.ask().unwrap();
+                optimizer.tell(suggestion.id, 7.0 + spread * dice.unit()).unwrap();
+            }
+            let found = optimizer.recommended().unwrap();
+            let of_mean = 2.0 / f64::from(n).sqrt();
+            assert!((found.mean - 7.0).abs() <= 4.0 * spread, "{found:?}");
+            assert!((0.5 * of_mean..3.0 * of_mean).contains(&found.std), "{} for {of_mean}", found.std);
+        }
+    }
+}
+
 #[test]
 fn extreme_noise_and_values_end_nothing() {
     for sigma in [f64::MIN_POSITIVE, 1e-300, 1e300, f64::MAX] {
