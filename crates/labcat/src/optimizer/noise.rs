@@ -80,12 +80,15 @@ pub(super) struct Found {
     /// Whether what an earlier run would recommend was weighed against it, with more observations than that run had.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub(super) supersedes: bool,
+    /// How many observations the regression explains that it comes from, 0 if there is none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "super::run::is_zero"))]
+    pub(super) explains: usize,
 }
 
 impl Found {
     /// A place in the box with the mean and standard deviation of y′ there.
     pub(super) fn new(u: Vec<f64>, outputs: &Outputs, mean: f64, std: f64) -> Self {
-        Self { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean), supersedes: false }
+        Self { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean), supersedes: false, explains: 0 }
     }
 
     /// What it is worth for all we know: one standard deviation above the mean.

@@ -4,6 +4,7 @@ use super::Optimizer;
 use super::config::Noise;
 use super::model::{Model, Workspace};
 use super::noise::{self, Found};
+use super::overall;
 use super::propose::{Problem, Scope, problem, update_model};
 use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
@@ -86,7 +87,7 @@ impl Optimizer {
     /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
     /// evaluation; `None` before the first success.
     pub fn recommended(&self) -> Option<Recommendation> {
-        if let Some(found) = self.found_of_all().map(|(found, _)| found) {
+        if let Some(found) = self.found_of_all().map(|(found, _)| self.weighed(found)) {
             let mut x = vec![0.0; self.domain.parameters().len()];
             self.domain.to_user(&found.u, &mut x);
             return Some(Recommendation { x, mean: self.config().direction.orient(found.mean), std: found.std });
@@ -102,6 +103,12 @@ impl Optimizer {
         let now = self.found_now().filter(|now| self.found.as_ref().is_none_or(|earlier| now.beats(earlier)));
         let newest = now.as_ref().is_some_and(|now| !now.supersedes);
         now.map(|now| (now, newest)).or_else(|| self.found.clone().map(|earlier| (earlier, false)))
+    }
+
+    /// What is recommended instead by a model of all observations, if that is surely better.
+    fn weighed(&self, found: Found) -> Found {
+        let problem = self.problem();
+        overall::recommend(problem, noise::sigma(problem, &self.run), &found).unwrap_or(found)
     }
 
     /// What the newest run would recommend under noise, with all that was told.
@@ -150,9 +157,8 @@ impl Optimizer {
         let new = self.run.now.noise.found.take()?;
         let better = self.found.as_ref().is_none_or(|earlier| new.beats(earlier));
         let newest = better && !new.supersedes;
-        if better {
-            self.found = Some(new);
-        }
+        let found = self.found.take().filter(|_| !better).unwrap_or(new);
+        self.found = Some(self.weighed(found));
         Some(newest)
     }
 
