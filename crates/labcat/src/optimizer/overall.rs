@@ -15,8 +15,9 @@ use crate::gp::{Buffers, Gp, Prior};
 use crate::linalg::{self, Matrix};
 use crate::math;
 
-/// Observations per dimension before there is such a model, and the most in it: its cost grows with their cube.
-const LEAST: usize = 20;
+/// Observations per dimension before there is such a model, as many as a run spends without progress, and the most in it: its cost grows
+/// with their cube.
+const LEAST: usize = 40;
 const MOST: usize = 1000;
 /// Its length-scales and its signal are learned from this many of them: so many of the nearest, and every so manieth of the others in the
 /// order of their values.
@@ -58,37 +59,31 @@ pub(super) fn recommend(problem: Problem<'_>, sigma: f64, now: &Found) -> Option
     let rows: Vec<usize> = (0..data.points.len()).collect();
     let gp = data.fit(&rows, &t, prior)?;
 
+    let x = gp.inputs();
     let mut lowest: Vec<(f64, usize)> = gp.smoothed().zip(0..).collect();
     lowest.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let x = gp.inputs();
-    let beta = REACH;
-    // The lower confidence bound with a negative factor is the upper one.
-    let search = Search { beta, optimism: -CAUTION / KAPPA, refinements: DESCENTS, ..problem.settings.search };
-    let here = vec![0.0; x.cols()];
     let is_near = |row: &usize| (0..x.cols()).all(|j| x[(*row, j)].abs() <= REACH);
     let near = lowest.iter().map(|&(_, row)| row).filter(is_near).take(STARTS);
+    let origin = vec![0.0; x.cols()]; // what is recommended now
     let others = near.map(|row| (0..x.cols()).map(|j| x[(row, j)]).collect());
+    // The lower confidence bound with a negative factor is the upper one.
+    let kind = AcquisitionKind::LowerConfidenceBound;
+    let optimism = -CAUTION / KAPPA;
+    let search = Search { beta: REACH, optimism, refinements: DESCENTS, ..problem.settings.search };
     let mut maximiser = Maximiser::default();
-    let mut best: Option<(f64, Vec<f64>, f64, f64)> = None;
-    for start in std::iter::once(here.clone()).chain(others) {
-        let start: Vec<f64> = start;
-        let (u, mean, std) = maximiser.climb(&gp, &frame, &start, None, AcquisitionKind::LowerConfidenceBound, &search);
-        let bound = mean + CAUTION * std;
-        if best.as_ref().is_none_or(|(lowest, ..)| bound < *lowest) {
-            best = Some((bound, u.to_vec(), mean, std));
-        }
-    }
-    let (_, u, mean, std) = best?;
-    let mut there = here.clone();
-    frame.to_local(&u, &mut there);
-    let (gain, doubt) = gp.gain(&there, &here);
-    let found = Found {
-        u,
-        mean: data.zero + data.scale * mean,
-        std: data.scale * std,
-        supersedes: now.supersedes,
-        explains: 0,
+    let descend = |start: Vec<f64>| {
+        let (u, mean, std) = maximiser.climb(&gp, &frame, &start, None, kind, &search);
+        (u.to_vec(), mean, std)
     };
+    let bound = |(_, mean, std): &(Vec<f64>, f64, f64)| mean + CAUTION * std;
+    let found = std::iter::once(origin.clone()).chain(others).map(descend);
+    let (u, mean, std) = found.min_by(|a, b| bound(a).total_cmp(&bound(b)))?;
+
+    let mut place = origin.clone();
+    frame.to_local(&u, &mut place);
+    let (gain, doubt) = gp.gain(&place, &origin);
+    let (mean, std) = (data.zero + data.scale * mean, data.scale * std);
+    let found = Found { u, mean, std, supersedes: now.supersedes, explains: 0 };
     (gain > doubt && found.bound().is_finite()).then_some(found)
 }
 
