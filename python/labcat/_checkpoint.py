@@ -27,6 +27,8 @@ def locked(path: Path) -> Iterator[None]:
     The operating system keeps the lock, on a file beside the checkpoint, and drops it when the
     process ends, however that happens.
     """
+    if not path.name:
+        raise CheckpointError(f"the checkpoint is {str(path)!r}, which names no file")
     if not path.parent.is_dir():
         raise CheckpointError(f"checkpoint {path}: there is no directory {path.parent}")
     beside = path.with_name(path.name + ".lock")
@@ -71,8 +73,9 @@ def _acquired(path: Path, beside: Path) -> int:
         except OSError:
             current = False
         if current:
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            with contextlib.suppress(OSError):  # a full disk; it is only for the message of others
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
             return descriptor
         os.close(descriptor)  # its run has ended since it was opened, and has removed it
 
@@ -99,11 +102,17 @@ def _lock(descriptor: int) -> None:
 def save(path: Path, text: str) -> None:
     """Writes the file so that at any moment it is either the old one or the new one, whole."""
     temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        why = f"the checkpoint cannot be written: {error.strerror}"
+        raise OSError(error.errno, why, str(path)) from error
     with contextlib.suppress(OSError):  # not every system can open a directory
         directory = os.open(path.parent, os.O_RDONLY)
         try:

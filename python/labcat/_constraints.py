@@ -25,7 +25,7 @@ class Known(NamedTuple):
 
     linear: list[Row]
     equal: list[Row]
-    functions: list[Callable[[list[float]], float]]
+    functions: list[_Excess]
     formulas: list[str]
 
 
@@ -77,7 +77,8 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
 class _Excess:
     """How far a function lies outside its bounds at most; not above 0 where it is inside.
 
-    It takes the vector of the parameters or, in a space with choices, their values by name.
+    It takes the vector of the parameters or, in a space with choices, their values by name. Where it
+    raises an exception it is not met; `raised` is the newest one.
     """
 
     def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any, space: Space) -> None:
@@ -86,10 +87,15 @@ class _Excess:
         self._fun = fun
         self._lower = np.asarray(lower, dtype=np.float64)
         self._upper = np.asarray(upper, dtype=np.float64)
+        self.raised = ""
 
     def __call__(self, x: list[float]) -> float:
         point = np.array(x) if self._space is None else self._space.to_dict(x)
-        value = np.atleast_1d(np.asarray(self._fun(point), dtype=np.float64))
+        try:
+            value = np.atleast_1d(np.asarray(self._fun(point), dtype=np.float64))
+        except Exception as exception:
+            self.raised = f"{type(exception).__name__}: {exception}"
+            return float("nan")  # not met
         outside = np.concatenate([np.atleast_1d(self._lower - value), np.atleast_1d(value - self._upper)])
         return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _MARGIN = 360, 110, 4  # of the curve
 _MOST_REASONS = 5
 _MOST_PARAMETERS = 30
+_LONGEST_VALUE = 60  # characters
 _ORDERS = 1e3  # values further apart than this are drawn on a logarithmic scale
 
 
@@ -64,11 +65,17 @@ def _facts(optimizer: Optimizer, history: History) -> Iterable[tuple[str, str]]:
         yield "failed", f"{failed}{_reasons(history)}"
 
 
-def _parameters(params: Mapping[str, float]) -> str:
+def _parameters(params: Mapping[str, Any]) -> str:
     shown = [
-        f"{escape(name)} = {value:.6g}" for name, value in list(params.items())[:_MOST_PARAMETERS]
+        f"{escape(name)} = {escape(_shown(value))}" for name, value in list(params.items())[:_MOST_PARAMETERS]
     ]
     return "<br>".join(shown) + (" …" if len(params) > _MOST_PARAMETERS else "")
+
+
+def _shown(value: Any) -> str:
+    """A value of any type, in few characters."""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"
 
 
 def _reasons(history: History) -> str:

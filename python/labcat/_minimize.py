@@ -127,8 +127,8 @@ def minimize(
         True: `fun` returns ``(value, gradient)``, as in scipy. A component that is NaN is not known; a
         gradient that is None is none.
     constraints
-        Known ones, which no point violates: `scipy.optimize.LinearConstraint` and
-        `NonlinearConstraint`, or a list of them. Or a number: so many constraints are measured by
+        Known ones, which no point violates: text such as "x0 + 2*x1 <= 1", `scipy.optimize.LinearConstraint`
+        and `NonlinearConstraint`, or a list of them. Or a number: so many constraints are measured by
         each evaluation, and `fun` returns ``(value, [g, …])`` (with `jac`: ``(value, gradient, [g, …])``),
         or a dictionary with "value", "gradient", "constraints". A constraint is met where g ≤ 0; the
         value may be None where one is violated.
@@ -285,13 +285,15 @@ def _optimize(
     alone = switches["tolerance"] is not None and switches["target"] is None
     unlimited = switches["budget"] is None and time_limit is None
     if unlimited:
-        switches["budget"] = default_budget(len(space))
+        switches["budget"] = default_budget(space.n_free)
         if alone:  # nothing but the tolerance was given: it shall end the run
             switches.setdefault("restarts", False)
     optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, constraints=count, **switches)
     if known is not None:
         optimizer._constrain(known)
     first = [] if x0 is None else optimizer._points(x0, "x0")
+    if checkpoint is not None and not isinstance(checkpoint, (str, os.PathLike)):
+        raise InvalidError(f"checkpoint is {checkpoint!r}; allowed: the path of a file, None")
     path = None if checkpoint is None else Path(checkpoint)
     with contextlib.nullcontext() if path is None else _checkpoint.locked(path):
         seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))

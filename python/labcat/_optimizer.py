@@ -28,7 +28,7 @@ from ._space import (
     plain_names,
     space_of,
 )
-from ._values import STOPPING, Rng, as_value, as_vector, check_names, seed_of, switch_texts
+from ._values import STOPPING, Rng, as_value, as_vector, check_names, plural, seed_of, switch_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -133,7 +133,11 @@ class Optimizer:
         self._known: Known | None = None
 
     def _constrain(self, known: Known) -> None:
-        self._core.constrain(*known)
+        try:
+            self._core.constrain(*known)
+        except InvalidError as error:
+            raised = next((function.raised for function in known.functions if function.raised), None)
+            raise error if raised is None else InvalidError(f"{error}; the function of one raised {raised}") from None
         self._known = known
 
     @classmethod
@@ -174,10 +178,8 @@ class Optimizer:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
 
     def __repr__(self) -> str:
-        def of(n: int, noun: str) -> str:
-            return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-        return f"<Optimizer of {of(len(self._space), 'parameter')}, {of(self.n_evaluations, 'evaluation')}>"
+        size, done = plural(len(self._space), "parameter"), plural(self.n_evaluations, "evaluation")
+        return f"<Optimizer of {size}, {done}>"
 
     def _repr_html_(self) -> str:
         return optimizer_html(self)
@@ -481,7 +483,8 @@ class Optimizer:
 
     @property
     def relevance(self) -> npt.NDArray[np.float64] | None:
-        """How much each parameter matters near the best point; sums to 1. None without a model."""
+        """How much each parameter matters, by a model of the evaluations of all local runs; sums to 1.
+        None while there are too few."""
         relevance = self._core.relevance()
         return None if relevance is None else np.array(relevance)
 
@@ -531,7 +534,7 @@ def _measured(
 ) -> tuple[float, float | None, list[float], list[float]]:
     """What an evaluation gave, as the core takes it."""
     limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
-    error = None if std is None else as_value(std, "std")
+    error = None if std is None else as_value(std, "std", "a finite number of at least 0")
     return math.nan if value is None and limits else as_value(value), error, limits, slopes
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ._errors import InvalidError
+from ._values import EXACT, as_float
 
 Scale: TypeAlias = Literal["linear", "log"]
 When: TypeAlias = "Mapping[str, Any] | None"
@@ -190,6 +191,10 @@ def checked(name: str, parameter: object) -> Parameter:
     """The parameter with bounds of its own type; a pair stands for a `Real`."""
     if not isinstance(name, str):
         raise InvalidError(f"the name of a parameter is a string, not {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InvalidError(f"the name of a parameter is {name!r}, which is not Unicode text (a lone surrogate)") from None
     if isinstance(parameter, Integer):
         first, last = _whole(name, "low", parameter.low), _whole(name, "high", parameter.high)
         step = _whole(name, "step", parameter.step)
@@ -216,8 +221,10 @@ def checked(name: str, parameter: object) -> Parameter:
 
 
 def _choices_hint(parameter: object) -> str:
-    """What to write for a list of texts, which is meant as choices."""
-    listed = isinstance(parameter, (list, tuple)) and any(isinstance(label, str) for label in parameter)
+    """What to write for a list of texts, or of more or fewer than two things, which is meant as choices."""
+    listed = isinstance(parameter, (list, tuple)) and (
+        len(parameter) not in (0, 2) or any(isinstance(label, str) for label in parameter)
+    )
     return f"; choices are labcat.Categorical({list(parameter)!r})" if listed else ""  # type: ignore[call-overload]
 
 
@@ -266,6 +273,8 @@ def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[
         )
     listed = list(values) if isinstance(values, (list, tuple, set, frozenset)) else [values]
     parameter = others[other]
+    if not listed:
+        raise InvalidError(f"{name!r} depends on {other!r} being none of its values: {parameter.allowed}")
     numbers = []
     for value in listed:
         try:
@@ -303,14 +312,14 @@ def _equal(a: Any, b: Any) -> bool:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
+        return as_float(value)
     except (TypeError, ValueError):
         raise InvalidError(f"a point is made of numbers, not {value!r}") from None
 
 
 def _bound(name: str, end: str, value: Any) -> float:
     try:
-        return float(value)
+        return as_float(value)
     except (TypeError, ValueError):
         raise InvalidError(
             f"the {end} bound of parameter {name!r} is {value!r}; it must be a finite number"
@@ -318,11 +327,12 @@ def _bound(name: str, end: str, value: Any) -> float:
 
 
 def _whole(name: str, end: str, value: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
-        return operator.index(value)
+        whole = operator.index(value)
     except TypeError:
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        raise InvalidError(
-            f"the {end} of parameter {name!r} is {value!r}; it must be a whole number"
-        ) from None
+        whole = None
+    if whole is None or abs(whole) > EXACT:
+        raise InvalidError(f"the {end} of parameter {name!r} is {value!r}; it must be a whole number of at most 2**53")
+    return whole

@@ -164,12 +164,8 @@ class Processes:
                 ),
                 fatal=True,
             )
-        assert worker.trial is not None
         return Failure(
-            WorkerError(
-                f"the worker process that evaluated trial {worker.trial.id} died ({cause})"
-            ),
-            lost=True,
+            WorkerError(f"the worker process that evaluated it died ({cause})"), lost=True
         )
 
     def _timed_out(self, worker: _Worker) -> Failure:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ._history import Evaluation, History, Recommendation, Restart
 from ._html import result_html
 from ._optimizer import Optimizer
+from ._values import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,11 +73,17 @@ class OptimizeResult(_Base):
         """The point to use, with the expected value and its standard deviation: `x` and `fun`."""
         best: Evaluation | None
         """The best evaluation; under noise the luckiest draw."""
+        constraints: npt.NDArray[np.float64]
+        """The measured constraints of `best`, NaN if there is none; only where some are measured."""
+        feasible: bool
+        """Whether `best` meets them; likewise."""
         success: bool
-        """Whether the run came to its goal, the target or the tolerance. As in scipy a run that
-        ended for lack of budget or time says False; `x` is the best point all the same."""
+        """Whether the run came to its goal, the target or the tolerance, or has evaluated every configuration
+        of a finite space. As in scipy a run that ended for lack of budget or time says False; `x` is the
+        best point all the same."""
         status: int
-        """0 budget, 1 target, 2 tolerance, 3 time limit, 4 Ctrl-C, 5 exception, 99 callback."""
+        """0 budget, 1 target, 2 tolerance, 3 time limit, 4 Ctrl-C, 5 exception, 6 every configuration was
+        evaluated, 99 callback."""
         message: str
         """Why the run ended, in words."""
         nfev: int
@@ -127,8 +134,9 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
         restarts=optimizer.restarts,
         optimizer=optimizer,
     )
-    if best is not None and len(best.constraints):
-        result["constraints"], result["feasible"] = best.constraints, best.feasible
+    if measured := optimizer.config["constraints"]:
+        nothing_met = np.full(measured, np.nan), False
+        result["constraints"], result["feasible"] = nothing_met if best is None else (best.constraints, best.feasible)
     if optimizer.has_names:
         nothing = dict.fromkeys(optimizer.space, np.nan)
         result["params"] = nothing if found is None else optimizer.space.to_dict(found.x)
@@ -157,11 +165,13 @@ def failure_summary(history: History) -> str:
     if failed == 0:
         return ""
     how_many = (
-        "no evaluation succeeded" if failed == len(history) else f"{failed} evaluations failed"
+        "no evaluation succeeded"
+        if failed == len(history)
+        else f"{plural(failed, 'evaluation')} failed"
     )
     reasons = Counter(reason for reason in history.reason if reason is not None)
     if not reasons:
         return how_many
     reason, times = reasons.most_common(1)[0]
-    often = "" if times == failed else f"{times} times "
+    often = "" if times == failed else "once " if times == 1 else f"{times} times "
     return f"{how_many} ({often}{reason})"

@@ -17,6 +17,7 @@ from ._history import Trial, TrustRegion
 from ._objective import Failure, Outcome
 from ._optimizer import Optimizer
 from ._progress import Progress
+from ._values import plural
 from ._workers import Backend
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class Run:
     def _message(self, reason: str) -> str:
         config = self._optimizer.config
         message = {
-            "budget": f"the budget of {config['budget']} evaluations is used up",
+            "budget": f"the budget of {plural(config['budget'] or 0, 'evaluation')} is used up",
             "target": f"the target {config['target']} is reached",
             "tolerance": "the local run has converged, and restarts are off"
             if config["tolerance"] is None
@@ -213,7 +214,7 @@ class Run:
             "callback": "the callback raised StopIteration",
         }[reason]
         if self._default_budget and reason == "budget":
-            per_parameter = config["budget"] // len(self._optimizer.space)
+            per_parameter = config["budget"] // self._optimizer.space.n_free
             message += (
                 f" (no budget was given: it was {per_parameter} per parameter, {config['budget']})"
             )

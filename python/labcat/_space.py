@@ -64,7 +64,7 @@ class Space(Mapping[str, Parameter]):
     {'rate': 0.001, 'momentum': 0.9}
     """
 
-    __slots__ = ("_described", "_parameters")
+    __slots__ = ("_described", "_free", "_parameters")
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Space(Mapping[str, Parameter]):
         for name, parameter in self._parameters.items():
             self._described.append(describe(name, parameter, before))
             before[name] = parameter
-        check_domain(self._described)
+        self._free = check_domain(self._described)
 
     def __getitem__(self, name: str) -> Parameter:
         return self._parameters[name]
@@ -112,6 +112,11 @@ class Space(Mapping[str, Parameter]):
     def described(self) -> list[Described]:
         """The parameters as the core takes them."""
         return list(self._described)
+
+    @property
+    def n_free(self) -> int:
+        """How many parameters are not fixed, at least 1: what budgets go by."""
+        return self._free
 
     @property
     def is_plain(self) -> bool:
@@ -227,7 +232,7 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
 def _array(x: Any) -> Vector:
     try:
         return np.array(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidError(f"a point is made of numbers, not {x!r}") from error
 
 

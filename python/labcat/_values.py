@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -16,8 +17,8 @@ from ._labcat import switches as _switches
 Rng: TypeAlias = "int | np.integer[Any] | np.random.SeedSequence | np.random.Generator | None"
 
 _MAX_SEED = 2**64 - 1
-_EXACT = 2**53
-"""Below this size a float that is whole is that whole number."""
+EXACT = 2**53
+"""Up to this size every whole number is a float."""
 
 
 class Switch(NamedTuple):
@@ -60,14 +61,26 @@ _ELSEWHERE = {
 """What other packages call it."""
 
 
-def as_value(value: object, source: str = "the value") -> float:
+def as_float(number: Any) -> float:
+    """The number as a float; a whole number that is larger than every float is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def as_value(
+    value: object,
+    source: str = "the value",
+    allowed: str = "one real number (NaN or infinite if the evaluation failed)",
+) -> float:
     """An objective value as a float: a real number, or an array that holds exactly one.
 
     Whether it is finite is not judged here: the core records other values as failures. A masked
     value is one that is missing: NaN.
     """
     if isinstance(value, (float, int)):
-        return float(value)
+        return as_float(value)
     shape: tuple[int, ...] = ()
     with contextlib.suppress(TypeError, ValueError):
         array = np.asanyarray(value)
@@ -77,11 +90,14 @@ def as_value(value: object, source: str = "the value") -> float:
                 return float("nan")
             item = array.item()
             if not isinstance(item, (str, bytes, complex)):
-                return float(item)
+                return as_float(item)
     what = f"{value!r} of shape {shape}" if shape else repr(value)
-    raise InvalidError(
-        f"{source} is {what}; it must be one real number (NaN or infinite if the evaluation failed)"
-    )
+    raise InvalidError(f"{source} is {what}; it must be {allowed}")
+
+
+def plural(n: int, noun: str) -> str:
+    """A number of things in words."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def seed_of(rng: Rng) -> int:
@@ -136,7 +152,7 @@ def switch_text(name: str, value: object) -> str:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         value = int(value)  # 1e3 evaluations are 1000
     if isinstance(value, (int, float)):
         return repr(value)
@@ -151,7 +167,7 @@ def as_vector(numbers: object, what: str) -> list[float]:
         return []
     try:
         array = np.asarray(numbers, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{what}: {numbers!r}; allowed: a list of real numbers") from None
     if array.ndim > 1:
         raise InvalidError(f"{what} has shape {array.shape}; allowed: one dimension")

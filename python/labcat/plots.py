@@ -122,9 +122,9 @@ def _spans_orders(values: npt.NDArray[np.float64]) -> bool:
 
 
 def relevance(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
-    """How much each parameter matters near the best point, as the model has it at the end.
+    """How much each parameter matters, by a model of the evaluations of all local runs.
 
-    Without a model (too few evaluations, in the whole run or since the last restart) it says so.
+    With too few evaluations for one it says so.
     """
     ax = _new_axes() if ax is None else ax
     shares = result.optimizer.relevance

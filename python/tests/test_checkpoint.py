@@ -299,7 +299,7 @@ def test_a_file_that_can_no_longer_be_written_is_reported_with_the_result(tmp_pa
         if intermediate_result.nfev == 3:
             shutil.rmtree(tmp_path)
 
-    with pytest.raises(OSError) as caught:
+    with pytest.raises(OSError, match=r"the checkpoint cannot be written: .*run\.json") as caught:
         labcat.minimize(
             rosenbrock, BOX, budget=6, rng=1, checkpoint=tmp_path / "run.json", callback=callback
         )
@@ -309,3 +309,9 @@ def test_a_file_that_can_no_longer_be_written_is_reported_with_the_result(tmp_pa
 def test_a_directory_is_no_checkpoint(tmp_path):
     with pytest.raises(labcat.CheckpointError, match="cannot be read"):
         labcat.minimize(rosenbrock, BOX, budget=6, rng=1, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("path", ["", "/", 5])
+def test_what_names_no_file_is_no_checkpoint(path):
+    with pytest.raises(labcat.InvalidError, match=f"checkpoint is .*{path}"):
+        labcat.minimize(rosenbrock, BOX, budget=6, rng=1, checkpoint=path)

@@ -224,3 +224,24 @@ def test_under_noise_the_recommended_point_meets_measured_constraints():
         optimizer.tell(trial, value, constraints=[line(trial.x)])
     x = optimizer.recommended.x
     assert line(x) <= 1e-3 and bowl(x) - LEAST < 0.06
+
+
+def test_feasible_is_there_when_every_evaluation_failed():
+    result = labcat.minimize(lambda x: (math.nan, [math.nan, 1]), BOX, constraints=2, budget=5, rng=1)
+    assert result.feasible is False and np.isnan(result.constraints).tolist() == [True, True]
+    assert "constraints" not in labcat.minimize(bowl, BOX, budget=5, rng=1)
+
+
+def test_a_function_that_raises_is_named_where_nothing_meets_it():
+    broken = scipy_optimize.NonlinearConstraint(lambda x: x[9], 0, 1)
+    with pytest.raises(labcat.InvalidError, match=r"none of 2000 points .* raised IndexError: index 9 is out of bounds"):
+        labcat.minimize(bowl, BOX, constraints=broken, budget=9, rng=1)
+
+    def sometimes(x):
+        if x[0] > 1:
+            raise ArithmeticError("too far")
+        return x[1]
+
+    result = labcat.minimize(bowl, BOX, constraints=scipy_optimize.NonlinearConstraint(sometimes, -2, 2), budget=20, rng=1)
+    assert (result.history.x[:, 0] <= 1).all(), "where it raises it is not met"
+    pickle.loads(pickle.dumps(labcat.Optimizer(BOX, constraints=broken.__class__(line, -1, 1))))

@@ -282,3 +282,22 @@ def test_awkward_bounds_do_not_end_the_run(bounds):
     assert result.nfev == 80
     low, high = np.array(bounds, dtype=float).T
     assert ((result.history.x >= low) & (result.history.x <= high)).all()
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**5000), np.array(10**400, dtype=object)], ids=["400", "5000", "array"])
+def test_a_whole_number_beyond_every_float_is_an_infinite_value(value):
+    result = labcat.minimize(every_third(value), BOX, budget=9, rng=1)
+    assert result.nfev == 9 and result.history.failed.sum() == 3
+    assert {reason for reason in result.history.reason if reason} <= {"the value is inf", "the value is -inf"}
+
+
+def test_the_message_counts_one_and_many():
+    ran = labcat.minimize(every_third(np.nan), BOX, budget=3, rng=1)
+    assert ran.message == "the budget of 3 evaluations is used up; 1 evaluation failed (the value is NaN)"
+    assert labcat.minimize(sphere, BOX, budget=1, rng=1).message == "the budget of 1 evaluation is used up"
+
+
+def test_a_std_that_is_no_number_says_what_a_std_may_be():
+    optimizer = labcat.Optimizer(BOX, rng=1)
+    with pytest.raises(labcat.InvalidError, match=r"^std is 'a'; it must be a finite number of at least 0$"):
+        optimizer.tell(optimizer.ask(), 1.0, std="a")

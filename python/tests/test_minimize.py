@@ -311,3 +311,9 @@ def test_presets_differ():
     }
     assert runs["paper"].optimizer.config["preset"] == "paper"
     assert not np.array_equal(runs["paper"].history.x, runs["default"].history.x)
+
+
+def test_a_fixed_parameter_has_no_part_in_the_default_budget():
+    space = labcat.Space(x=(0, 1), a=labcat.Fixed("a"), n=labcat.Integer(3, 3))
+    result = labcat.minimize(lambda p: p["x"], space, rng=1, target=-1)
+    assert result.nfev == 200 and result.message.endswith("200 per parameter, 200)")

@@ -146,3 +146,16 @@ def test_labels_of_any_type_are_told_apart():
     assert [type(kind.from_number(k)) for k in range(4)] == [int, float, bool, str]
     space = labcat.Space(f=labcat.Categorical([sum, max]))
     assert labcat.minimize(lambda f: f([1, 2]), space, budget=9, rng=1).params == {"f": max}
+
+
+def test_a_notebook_shows_values_of_every_type():
+    space = labcat.Space(
+        kind=labcat.Categorical(["<b>", None, ("a", 1), "x" * 999]), on=labcat.Boolean(), n=labcat.Integer(0, 9), x=(0, 1)
+    )
+    for seed in range(4):
+        optimizer = labcat.Optimizer(space, rng=seed)
+        point = {"kind": space["kind"].choices[seed], "on": True, "n": 7, "x": 0.123456789}
+        optimizer.tell(x=point, value=1.0)
+        shown = optimizer._repr_html_()
+        assert "on = True" in shown and "n = 7" in shown and "x = 0.123457" in shown
+        assert ["&lt;b&gt;", "None", "(&#x27;a&#x27;, 1)", "x" * 60 + "…"][seed] in shown

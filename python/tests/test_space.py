@@ -188,3 +188,27 @@ def test_a_log_scale_spreads_the_design_over_the_magnitudes():
     optimizer = labcat.Optimizer(SPACE, rng=1)
     rates = [trial.params["rate"] for trial in optimizer.ask(50)]
     assert 15 < sum(rate < 1e-3 for rate in rates) < 35
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ([(0, 10**400)], r"x0 are \(0, inf\): both must be finite"),
+        ({"n": labcat.Integer(0, 2**60)}, r"the high of parameter 'n' is 1152921504606846976; .* at most 2\*\*53"),
+        ({"n": labcat.Integer(-(10**400), 0)}, r"the low of parameter 'n' .* at most 2\*\*53"),
+        ({"n": labcat.Integer(0.5, 3)}, r"the low of parameter 'n' is 0\.5; it must be a whole number"),
+        ({"\ud800": (0, 1)}, "not Unicode text"),
+        ({"c": [1, 2, 3]}, r"choices are labcat.Categorical\(\[1, 2, 3\]\)"),
+        ({"b": labcat.Boolean(), "a": labcat.Real(0, 1, when={"b": []})}, "being none of its values: it takes False and True"),
+    ],
+)
+def test_what_no_space_can_have_is_named(bounds, message):
+    with pytest.raises(labcat.InvalidError, match=message):
+        labcat.Optimizer(bounds)
+
+
+def test_a_point_beyond_every_float_is_outside():
+    optimizer = labcat.Optimizer([(0, 1)] * 2, rng=1)
+    for x in ([0, 10**400], {"x0": 0, "x1": 10**400}):
+        with pytest.raises(labcat.InvalidError):
+            optimizer.tell(x=x, value=1.0)

@@ -180,8 +180,8 @@ impl Session {
     ) -> Result<Record, String> {
         let needed = self.constraints.results();
         if let Some((name, _)) = results.iter().find(|(name, _)| !needed.contains(name)) {
-            let measured = if needed.is_empty() { "none".to_owned() } else { needed.join(", ") };
-            return Err(format!("`{name}` is no result that a constraint of this study needs: {measured}"));
+            let measured = if needed.is_empty() { "there is none".to_owned() } else { needed.join(", ") };
+            return Err(format!("has `{name}`, which is no result that a constraint of this study needs ({measured})"));
         }
         if value.is_none() && results.is_empty() {
             return Ok(Record::of(Err(String::new()), source, &self.constraints));

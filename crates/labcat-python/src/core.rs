@@ -296,9 +296,4 @@ impl Core {
         let parameters = self.with(py, |o| o.domain().parameters().to_vec())?;
         parameters.into_iter().map(|p| described(py, p)).collect()
     }
-
-    /// How many different points there are; `None` if there is a real parameter.
-    fn configurations(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.with(py, |o| o.domain().configurations())
-    }
 }

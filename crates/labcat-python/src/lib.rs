@@ -5,16 +5,16 @@ mod core;
 mod errors;
 mod parameters;
 
-use labcat::{Config, Domain, Kind, Preset, SWITCHES, Switch};
+use labcat::{Config, Kind, Preset, SWITCHES, Switch};
 use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::parameters::{Described, domain};
 
-/// Checks a list of parameters; an error names what is wrong.
+/// Checks a list of parameters, and counts those that are not fixed (1 if all are); an error names what is wrong.
 #[pyfunction]
-fn check_domain(py: Python<'_>, parameters: Vec<Described>) -> PyResult<()> {
-    domain(py, parameters).map(|_: Domain| ())
+fn check_domain(py: Python<'_>, parameters: Vec<Described>) -> PyResult<usize> {
+    domain(py, parameters).map(|domain| domain.free_parameters())
 }
 
 /// A switch: name, group, what it does, what it may be, its type in Python, its values in `paper` and in `default`.

@@ -10,7 +10,7 @@ pub struct Function {
     pub name: &'static str,
     /// One line on what makes it hard.
     pub summary: &'static str,
-    /// The only dimension it is defined in; `None`: any (from 2 where `needs_two`).
+    /// The only dimension it is defined in; `None`: any from 2 on.
     pub only_dim: Option<usize>,
     /// Bounds of each coordinate (the last pair serves all further ones).
     bounds: &'static [(f64, f64)],

@@ -74,7 +74,7 @@ pub enum KnownError {
     Empty,
     /// No point that meets all of them was found.
     #[error(
-        "none of {tried} points within the bounds meets the constraints: give a point that does with `enqueue`, or check them"
+        "none of {tried} points within the bounds meets the constraints: check them, or narrow the bounds to where they can be met"
     )]
     NotFound {
         /// Points tried.

@@ -26,8 +26,8 @@
 //! | 12 | maximise EI | `acquisition::maximise::Maximiser` |
 //! | 14, 15 | append | `optimizer::Optimizer::tell` |
 //!
-//! Imports follow the data: domain → design → observations → frame → gp → length_scale → trust_region → acquisition →
-//! optimizer; `linalg`, `math`, `rng` and `wide` serve all of them.
+//! Imports follow the data: domain → design → observations → frame → gp → length_scale → trust_region → quadratic →
+//! acquisition → optimizer; `linalg`, `math`, `rng` and `wide` serve all of them.
 //!
 //! # Promises
 //!

@@ -20,14 +20,14 @@ pub struct Solution {
     pub restarts: Vec<Restart>,
 }
 
-/// The budget used when no stopping switch is given: 200 d evaluations.
+/// The budget used when nothing else ends a run: 200 evaluations for each of `d` parameters.
 pub fn default_budget(d: usize) -> usize {
     200 * d
 }
 
 /// Optimises a closure, in the direction of the configuration (the name is that of the default). A value that is not finite is a failed evaluation.
 ///
-/// With none of `budget`, `target` and `tolerance` given, the budget is [`default_budget`].
+/// With neither a `budget` nor a `target`, nor a `tolerance` that ends the run (without `restarts`), the budget is [`default_budget`].
 ///
 /// ```
 /// use labcat::{Config, Domain, Preset, minimize};

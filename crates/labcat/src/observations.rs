@@ -173,7 +173,7 @@ impl Outcome {
         self.value.is_some() && self.constraints.iter().all(|g| *g <= 0.0)
     }
 
-    /// The same with the standard deviation of the noise in its value, in units of the objective.
+    /// The same with the standard deviation of the noise in its value, in units of the objective. A failure has none.
     ///
     /// ```
     /// use labcat::Outcome;
@@ -183,7 +183,7 @@ impl Outcome {
     /// # Ok::<(), labcat::StdError>(())
     /// ```
     pub fn with_std(self, std: f64) -> Result<Self, StdError> {
-        if is_std(std) { Ok(Self { std: Some(std), ..self }) } else { Err(StdError { std }) }
+        if is_std(std) { Ok(Self { std: self.value.map(|_| std), ..self }) } else { Err(StdError { std }) }
     }
 
     /// Standard deviation of the noise in the value, if it was told.

@@ -8,7 +8,8 @@ use crate::qp::{self, Halfspaces};
 pub(crate) struct Look {
     pub(crate) value: f64,
     pub(crate) gradient: Vec<f64>,
-    /// Each constraint, met where not above 0, with its gradient.
+    /// Each constraint, met where not above 0, with its gradient. One that is flat or not defined at a point may be missing there: then
+    /// those after it move up.
     pub(crate) limits: Vec<(f64, Vec<f64>)>,
 }
 
@@ -29,7 +30,7 @@ const SHORTER: f64 = 0.4;
 
 /// A local minimum over `within`, a convex set of size about `radius` that holds `start`: at most `rounds` quadratic programs. Where the
 /// constraints cannot be met they are violated as little as the programs can tell. Gives the
-/// point and the multipliers of the constraints.
+/// point and the multipliers of the constraints, those of the last program.
 pub(crate) fn minimise(
     program: &impl Program,
     within: &Halfspaces,
@@ -46,7 +47,8 @@ pub(crate) fn minimise(
         let steepest = linalg::dot(&here.gradient, &here.gradient).sqrt();
         let Some(step) = solve(&h, &here, within, &x, 1e-8 * steepest / radius) else { break };
         let fixed = within.len();
-        multipliers.copy_from_slice(&step.multipliers[fixed..fixed + here.limits.len()]);
+        multipliers.clear();
+        multipliers.extend_from_slice(&step.multipliers[fixed..fixed + here.limits.len()]);
         price = multipliers.iter().fold(price, |a, m| a.max(1.5 * m));
         let cost = |l: &Look| l.value + price * l.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>();
         let mut length = 1.0;

@@ -169,8 +169,6 @@ def run_synthetic(options: Any) -> None:
     counts = synthetic.runs_of(options.peers, options.runs)
     options.peers = list(counts)
     algorithms = [(a, options.runs if a.is_labcat else counts[a.name]) for a in chosen_algorithms(options)]
-    if not algorithms:
-        raise ValueError("no algorithm: name a preset with --preset or a peer with --peers")
     runs = synthetic.plan(algorithms, options.functions, options.budget, options.seed, shifted)
     records, results = carry_out(options, runs, "synthetic")
     blocks = synthetic.summarise(records, options.out, draw=options.figures, floor=options.floor)

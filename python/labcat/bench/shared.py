@@ -96,7 +96,10 @@ def switch(text: str) -> tuple[str, Any]:
 def chosen_algorithms(options: Any, kind: Kind = "box") -> list[Algorithm]:
     presets = [] if options.preset == ["none"] else options.preset
     found = [labcat_algorithm(preset, **dict(options.switches)) for preset in presets]
-    return found + [peer_algorithm(name, kind) for name in options.peers]
+    found += [peer_algorithm(name, kind) for name in options.peers]
+    if not found:
+        raise ValueError("no algorithm: name a preset with --preset or a peer with --peers")
+    return found
 
 
 def carry_out(options: Any, runs: Sequence[Run], title: str) -> tuple[list[Record], ResultsFile]:

@@ -89,9 +89,8 @@ class LabcatSampler(BaseSampler):
     on a grid with ``step``; no point comes twice while there are others. Parameters that are not part
     of every trial, and all parameters of studies with several objectives, are sampled independently
     of each other, with a warning. Constraints (`constraints_func`, or those that a trial sets)
-    are met where they are not above 0; all trials must have as many, and the parameters must be floats. Pruned and
-    failed trials, and infinite values,
-    are failed evaluations: the model takes them to be no better than the best point.
+    are met where they are not above 0; all trials must have as many. Pruned and failed trials, and
+    infinite values, are failed evaluations: the model takes them to be no better than the best point.
 
     Parameters
     ----------
@@ -259,7 +258,7 @@ def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "au
     """The trial to use of a study whose values have noise: the one with the best posterior.
 
     `study.best_trial` is the luckiest draw then. The model is made of all complete trials, whoever
-    suggested them, over the real parameters that they have in common.
+    suggested them, over the parameters that they have in common.
 
     Parameters
     ----------

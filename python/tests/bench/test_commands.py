@@ -158,6 +158,7 @@ def test_report_without_results(tmp_path, capsys):
         (["synthetic", "--functions", "ackley"], "unknown function 'ackley'"),
         (["synthetic", "--peers", "random:0"], "'random:0' is not of the form NAME or NAME:RUNS"),
         (["synthetic", "--preset", "none"], "no algorithm"),
+        (["coco", "--preset", "none"], "no algorithm"),
         (["coco", "--executor", "spark://x", "--functions", "1"], "dask://HOST:PORT"),
     ],
 )

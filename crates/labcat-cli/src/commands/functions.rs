@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{brief, number};
+use crate::format::{brief, count, number};
 use crate::study::nearest;
 
 /// The dimension of a function that is defined in many.
@@ -49,8 +49,9 @@ pub(crate) fn check_dim(function: &Function, dim: usize) -> Result<(), Failure> 
     }
     let allowed = function.only_dim.map_or_else(|| "2 or more".to_owned(), |only| only.to_string());
     Err(Failure::usage(format!(
-        "`{}` is not defined in {dim} dimensions: the number of its parameters is {allowed}",
-        function.name
+        "`{}` is not defined for {}: it takes {allowed}",
+        function.name,
+        count(dim, "parameter")
     )))
 }
 

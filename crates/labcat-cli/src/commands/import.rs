@@ -80,7 +80,7 @@ fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Fa
             path.display()
         )));
     }
-    let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(file);
+    let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).comment(Some(b'#')).from_reader(file);
     let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
     let columns = Columns::find(&headings, &names, results)
         .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
@@ -88,7 +88,10 @@ fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Fa
     for record in reader.records() {
         let record = record.map_err(|error| cannot(&shortened(&error.to_string())))?;
         let line = record.position().map_or(0, csv::Position::line);
-        let row = columns.row(&record, line, domain);
+        let row = match record.len() == headings.len() {
+            true => columns.row(&record, line, domain),
+            false => Err(format!("it has {}, the first line has {}", count(record.len(), "cell"), headings.len())),
+        };
         rows.push(row.map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?);
     }
     Ok(rows)
@@ -159,6 +162,9 @@ fn bad(path: &Path, line: u64, complaint: &str) -> String {
 
 fn list(headings: &StringRecord) -> String {
     const SHOWN: usize = 12;
+    if headings.is_empty() {
+        return "none".to_owned();
+    }
     let names: Vec<String> = headings.iter().take(SHOWN).map(|heading| format!("`{}`", shortened(heading))).collect();
     let more = if headings.len() > SHOWN { format!(" and {} more", headings.len() - SHOWN) } else { String::new() };
     names.join(", ") + &more

@@ -98,7 +98,8 @@ fn range(text: &str) -> Result<Range, Failure> {
         }
     }
     let mut parts = rest.rsplitn(3, ':');
-    let bound = |part: Option<&str>| part.and_then(|part| part.trim().parse::<f64>().ok());
+    let bound =
+        |part: Option<&str>| part.and_then(|part| part.trim().parse::<f64>().ok()).filter(|bound| bound.is_finite());
     match (bound(parts.next()), bound(parts.next()), parts.next()) {
         (Some(high), Some(low), Some(name)) if !name.is_empty() => {
             Ok(Range { name: name.to_owned(), values: Values::Between { low, high, log, whole } })

@@ -32,7 +32,7 @@ impl Lock {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
                 Err(Errno::WOULDBLOCK) if Instant::now() < give_up => thread::sleep(Duration::from_millis(20)),
-                Err(Errno::WOULDBLOCK) => return Err(held(&mut file)),
+                Err(Errno::WOULDBLOCK) => return Err(in_use_by(&holder_of(&mut file))),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(cannot(&error)),
             }
@@ -52,6 +52,20 @@ pub(crate) fn holder(path: &Path) -> Option<String> {
     }
 }
 
+/// Refuses as long as a run, which has the study to itself until it ends, holds the lock; one that ends within `patience` is waited for.
+pub(crate) fn without_run(path: &Path, patience: Duration) -> Result<(), Failure> {
+    let give_up = Instant::now() + patience;
+    while let Some(run) =
+        holder(path).filter(|holder| ["labcat run ", "labcat retry "].iter().any(|run| holder.starts_with(run)))
+    {
+        if Instant::now() >= give_up {
+            return Err(in_use_by(&run));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
 fn holder_of(file: &mut File) -> String {
     let mut holder = String::new();
     let _ = file.rewind().and_then(|()| file.take(200).read_to_string(&mut holder));
@@ -61,8 +75,7 @@ fn holder_of(file: &mut File) -> String {
     }
 }
 
-fn held(file: &mut File) -> Failure {
-    let holder = holder_of(file);
+fn in_use_by(holder: &str) -> Failure {
     Failure::run(format!(
         "the study is in use by {holder}: wait until it ends, or end it; `labcat status` works meanwhile"
     ))

@@ -23,7 +23,7 @@ use crate::format::{complain, now};
 use crate::paths::Paths;
 use crate::study::Identity;
 pub(crate) use claim::{Claim, claimed, clear_claims};
-pub(crate) use lock::{Lock, holder};
+pub(crate) use lock::{Lock, holder, without_run};
 pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial};
 
 /// Marks the file as ours ("lcat").

@@ -15,7 +15,7 @@ use super::{evaluator, load, said};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{brief, complain, count, point};
-use crate::journal::{Claim, Record, claimed};
+use crate::journal::{Claim, Record, claimed, without_run};
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
@@ -23,6 +23,8 @@ use crate::study::{OnFailure, Study};
 
 /// How long to wait for the other workers' transactions.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a run may still be ending when a worker begins.
+const RUN_ENDS: Duration = Duration::from_secs(1);
 /// How often to look whether another worker has left something to do.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -31,6 +33,7 @@ pub(crate) fn worker(args: &cli::Worker) -> Result<(), Failure> {
     let study = load(&paths)?;
     study.check_workers(2).map_err(Failure::usage)?; // there may be others
     let (evaluator, _) = evaluator(&study, &paths)?;
+    without_run(&paths.lock, RUN_ENDS)?;
     let stop = Stop::on_signals(|| {}).map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
     let deadline = study.time_limit.and_then(|limit| Instant::now().checked_add(limit));
     Worker { paths, json: args.json, evaluator, stop, deadline, done: 0, failures_in_a_row: 0 }.work()

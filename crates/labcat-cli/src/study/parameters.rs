@@ -208,6 +208,10 @@ fn condition(reader: &mut Reader<'_>, table: &Table<'_, '_>, before: &[Read]) ->
     };
     let items: Vec<Entry<'_, '_>> =
         value.get_ref().as_array().map_or_else(|| vec![value], |items| items.iter().collect());
+    if items.is_empty() {
+        reader.problem(&value.span(), format!("`when` names no value of `{name}`: write {example}"));
+        return None;
+    }
     let values = items.into_iter().map(|item| number_of(reader, "when", item, other)).collect::<Option<Vec<_>>>()?;
     Some(Condition { parameter: name.to_owned(), values })
 }

@@ -58,6 +58,8 @@ fn values_of_all_types_go_out_and_come_back() {
     for part in ["solver one of lu, qr, svd", "n from 0 to 10, whole numbers in steps of 5", "threads fixed at 4"] {
         assert!(checked.expect(0).stdout.contains(part), "{}", checked.stdout);
     }
+    dir.write("never.toml", &CONDITIONAL.replace("[\"lu\", \"qr\"]", "[]"));
+    dir.labcat(&["check", "never.toml"]).expect(2).says("`when` names no value of `solver`: write when = { solver = ");
     dir.labcat(&["run", "s.toml"]).expect(0);
     for line in dir.read("seen").lines().filter(|line| !line.trim().is_empty()) {
         let point: serde_json::Value = serde_json::from_str(line).unwrap();

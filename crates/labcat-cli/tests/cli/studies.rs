@@ -276,6 +276,7 @@ fn init_writes_a_study_that_check_and_run_accept() {
     assert!(!wrong.stderr.contains("n.toml"), "it was not written: {}", wrong.stderr);
     dir.labcat(&["init", "n.toml"]).expect(2).says("a study needs a parameter");
     dir.labcat(&["init", "n.toml", "-p", "x:1"]).expect(2).says("-p x:1 is not NAME:LOW:HIGH");
+    dir.labcat(&["init", "n.toml", "-p", "x:nan:1"]).expect(2).says("-p x:nan:1 is not NAME:LOW:HIGH");
     dir.labcat(&["init", "n.toml", "-p", "x:3:1"]).expect(2).says("low = 3 above high = 1");
     dir.labcat(&["check", "absent.toml"]).expect(2).says("there is no study absent.toml");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::{Dir, pending, shell, study, wait_for};
 
@@ -87,6 +87,14 @@ fn a_run_and_workers_do_not_mix() {
     dir.labcat(&["run", "s.toml"]).expect(1).says("in use by a `labcat worker`");
     assert!(worker.wait().unwrap().success());
     assert_eq!(dir.told("s.db").len(), 3);
+    dir.write("s.toml", &text("budget = 5", 3.0));
+    let mut run = dir.command(&["run", "s.toml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the run's evaluation", || counts(&dir, "started").len() == 4);
+    let asked = Instant::now();
+    dir.labcat(&["worker", "s.toml"]).expect(1).says(&format!("in use by labcat run (process {})", run.id()));
+    assert_eq!((counts(&dir, "ended").len(), run.try_wait().unwrap()), (3, None), "after {:?}", asked.elapsed());
+    run.kill().unwrap();
+    run.wait().unwrap();
     dir.labcat(&["worker", "none.toml"]).expect(2).says("there is no study");
 }
 

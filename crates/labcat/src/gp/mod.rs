@@ -24,14 +24,14 @@ pub(crate) struct Prior {
 }
 
 impl Prior {
-    /// m = mean(Y′), σ_f = `signal_factor` · std(Y′), σ_n² = `noise`². Equal outputs have no spread to take σ_f from:
+    /// m = mean(Y′), σ_f = `signal_factor` · std(Y′), σ_n = `nugget`. Equal outputs have no spread to take σ_f from:
     /// then σ_f = 1, the whole normalised range.
-    pub(crate) fn of(y: &[f64], kernel: KernelKind, signal_factor: f64, noise: f64) -> Self {
+    pub(crate) fn of(y: &[f64], kernel: KernelKind, signal_factor: f64, nugget: f64) -> Self {
         let n = y.len().max(1) as f64;
         let mean = y.iter().sum::<f64>() / n;
         let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n;
         let signal = if variance > 0.0 { variance } else { 1.0 };
-        Self { kernel, mean, signal: signal_factor * signal_factor * signal, nugget: noise * noise, noise: 0.0 }
+        Self { kernel, mean, signal: signal_factor * signal_factor * signal, nugget: nugget * nugget, noise: 0.0 }
     }
 }
 

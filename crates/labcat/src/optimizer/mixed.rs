@@ -15,7 +15,7 @@ use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::Matrix;
 use crate::math;
-use crate::observations::{Observations, TrialId};
+use crate::observations::{Evaluation, Observations, TrialId};
 use crate::rng::Rng;
 use std::ops::Range;
 
@@ -32,8 +32,9 @@ const NEAR: f64 = 1e-3;
 const PATIENCE: usize = 3;
 /// Progress that is worth waiting for, as a part of what lies between the best and the median of the members.
 const WORTH: f64 = 0.01;
-/// Random tries for a configuration that was never suggested, before all are gone through.
+/// Random tries for a configuration that was never suggested, before all are gone through, or as many as this under constraints.
 const TRIES: usize = 200;
+const LISTED: u64 = 100_000;
 
 /// How far the trust region reaches along each axis, in local units: β; at least a step for whole numbers; everywhere for choices,
 /// and for everything in a survey.
@@ -569,7 +570,13 @@ fn listed(problem: Problem<'_>, is_new: impl Fn(&[f64]) -> bool) -> Vec<Vec<f64>
 }
 
 /// Any configuration that was never suggested and is allowed; `None` if none is found (in a space of reals, a hit is no accident).
-pub(super) fn unseen(domain: &Domain, limited: &Limited, seen: &Seen, rng: &mut Rng) -> Option<Vec<f64>> {
+pub(super) fn unseen(
+    domain: &Domain,
+    limited: &Limited,
+    seen: &Seen,
+    told: &[Evaluation],
+    rng: &mut Rng,
+) -> Option<Vec<f64>> {
     if !domain.is_mixed() {
         return None;
     }
@@ -582,9 +589,12 @@ pub(super) fn unseen(domain: &Domain, limited: &Limited, seen: &Seen, rng: &mut 
             return Some(x);
         }
     }
-    // Tries that all hit leave few: going through the list from a random place finds one soon enough.
+    // Tries that all hit leave few: going through the list from a random place finds one soon enough, unless constraints leave hardly
+    // any. Those lie next to what was told.
     let length = domain.list_length()?;
     let start = (rng.unit() * length as f64) as u64;
-    let mut all = (0..length).map(|k| domain.listed((start + k) % length));
+    let most = if limited.is_empty() { length } else { length.min(LISTED) };
+    let listed = (0..most).map(|k| domain.listed((start + k) % length));
+    let mut all = listed.chain(told.iter().flat_map(|e| domain.neighbours(&e.x)));
     all.find_map(|mut x| is_new(&mut x).then_some(x))
 }

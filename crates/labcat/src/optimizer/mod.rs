@@ -131,6 +131,9 @@ pub struct Optimizer {
     found: Option<Found>,
     restarts: Vec<Restart>,
     converged: bool,
+    /// Whether no configuration of a finite space that known constraints allow is left to be found. Not part of the saved state: it is
+    /// found out again.
+    spent: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
     cancelled: Vec<Vec<f64>>,
     /// Everything suggested, told, failed or cancelled: none of it is suggested again.
@@ -168,6 +171,7 @@ impl Optimizer {
             found: None,
             restarts: Vec::new(),
             converged: false,
+            spent: false,
             cancelled: Vec::new(),
             model: None,
             report: None,
@@ -195,6 +199,7 @@ impl Optimizer {
         };
         self.queue.retain(|x| known.allows(x));
         self.known = Limited { known, inside, listed };
+        self.spent = false;
         self.drop_model();
         Ok(())
     }
@@ -206,9 +211,6 @@ impl Optimizer {
         }
         if self.observations.len() + self.pending.len() >= self.settings.budget {
             return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
-        }
-        if self.is_exhausted() {
-            return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
         }
         let (choice, restart) = self.next_choice()?;
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
@@ -253,7 +255,11 @@ impl Optimizer {
             if let Some(x) = self.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
             }
-            if let Some((best, 1)) = self.doubted().filter(|_| !self.has_noise()) {
+            if self.is_exhausted() {
+                let stopped = self.stop_reason().map(AskError::Stopped);
+                return Err(stopped.unwrap_or(AskError::SpaceOutstanding { pending: self.pending.len() }));
+            }
+            if let Some((best, _)) = self.doubted().filter(|_| self.is_to_be_repeated()) {
                 if self.pending.iter().any(|p| p.x == best.x) {
                     return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
                 }
@@ -261,7 +267,10 @@ impl Optimizer {
             }
             let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
-                return Ok((Choice::given(self.design_point(), Origin::Design), restart));
+                match self.design_point() {
+                    Some(x) => return Ok((Choice::given(x, Origin::Design), restart)),
+                    None => continue,
+                }
             }
             match self.propose() {
                 Ok(choice) => return Ok((choice, restart)),
@@ -278,13 +287,16 @@ impl Optimizer {
     }
 
     /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
-    /// are on their way it need only keep apart from them, by a part of the spacing of a grid.
-    fn design_point(&mut self) -> Vec<f64> {
+    /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when nothing of a finite
+    /// space is left and that decides what comes next; where values have noise a point comes again.
+    fn design_point(&mut self) -> Option<Vec<f64>> {
         const TRIES: usize = 10;
         const APART: f64 = 0.1;
         const MANY: usize = 2;
         let d = self.domain.parameters().len();
         let mut x = vec![0.0; d];
+        let finite = self.domain.list_length().is_some();
+        let before = finite.then(|| (self.rng.clone(), self.run.design.clone()));
         for _ in 0..TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
@@ -307,10 +319,19 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             if !self.seen.contains(&x) {
-                return x;
+                return Some(x);
             }
         }
-        mixed::unseen(&self.domain, &self.known, &self.seen, &mut self.rng).unwrap_or(x)
+        let told = self.observations.all();
+        let new = mixed::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
+        self.spent |= new.is_none() && finite;
+        let ends = self.spent && (self.is_exhausted() || self.is_to_be_repeated());
+        if let Some((rng, design)) = before.filter(|_| ends) {
+            // Nothing else is remembered of this, so that a state that was saved finds it out again.
+            (self.rng, self.run.design) = (rng, design);
+            return None;
+        }
+        Some(new.unwrap_or(x))
     }
 
     /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
@@ -322,6 +343,7 @@ impl Optimizer {
     fn is_covered(&self) -> bool {
         match &self.known.listed {
             Some(listed) => listed.iter().all(|x| self.seen.contains(x)),
+            None if self.spent => true,
             None => self.domain.configurations().is_some_and(|all| self.seen.len() as u64 >= all),
         }
     }
@@ -336,6 +358,11 @@ impl Optimizer {
             (count, differ) = (count + 1, differ || Some(value) != best.outcome.value());
         }
         (count == 1 || differ).then_some((best, count))
+    }
+
+    /// Whether that point is to be evaluated once more.
+    fn is_to_be_repeated(&self) -> bool {
+        !self.has_noise() && matches!(self.doubted(), Some((_, 1)))
     }
 
     fn place(&self, x: &[f64]) -> Vec<f64> {
@@ -435,7 +462,7 @@ impl Optimizer {
         }
         let changes_side = failed != fails_now && self.run.holds(position, run);
         let told = self.run.now.told;
-        let nearby = shortcut::may_rest_on(&self.settings, self.domain.dim(), told, position);
+        let nearby = shortcut::may_rest_on(&self.settings, &self.run.now, position);
         let wide = nearby || self.has_noise(); // then far more than the members is looked at
         self.run.revised |= position < told && (changes_side || wide || self.run.rests_on(position));
         if changes_side {

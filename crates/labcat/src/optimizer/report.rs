@@ -57,7 +57,7 @@ pub enum StopReason {
     Target,
     /// The only local run has converged (restarts are off).
     Tolerance,
-    /// Every configuration of a finite space was evaluated.
+    /// Every configuration of a finite space that known constraints allow was evaluated.
     Exhausted,
 }
 
@@ -92,7 +92,7 @@ pub struct StepReport {
     pub evaluations: usize,
     /// The local run, 0 for the first.
     pub run: usize,
-    /// Where the suggestion came from; what follows describes the model and is empty or zero for design and enqueued points.
+    /// Where the suggestion came from; what follows describes the model and is empty or zero for points that no model chose.
     pub origin: Origin,
     /// n: observations in the model, after discarding.
     pub observations: usize,

@@ -8,7 +8,7 @@ use super::model::Workspace;
 use super::noise;
 use super::propose::{Choice, Problem};
 use super::report::Origin;
-use super::run::LocalRun;
+use super::run::{LocalRun, Progress};
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
@@ -21,15 +21,18 @@ use crate::rng::Rng;
 const KEPT: f64 = 0.5;
 
 /// Fits of the nearest observations take this many for each coefficient, look for them among this many times as many of the newest,
-/// and are not made with more coefficients than this: their cost grows with the cube of it.
+/// and are not made with more coefficients than this: their cost grows with the cube of it. With others on their way they take more,
+/// since minima of earlier fits lie close together and tell little of how the function bends.
 const NEAREST: f64 = 1.5;
+const NEAREST_AMONG_OTHERS: f64 = 3.0;
 const NEWEST: usize = 4;
 const MOST_COEFFICIENTS: usize = 400;
 
 /// In fewer dimensions the model is as quick.
 const LEAST_DIMENSION: usize = 3;
 
-/// From this dimension on a round fit, which takes d − 1 observations less than squares do, saves enough to be tried at each step.
+/// From this dimension on a round fit, which takes d − 1 observations less than squares do, saves enough to be tried at each step; with
+/// others on their way it may save a whole round in any dimension.
 const LEAST_ROUND: usize = 21;
 
 /// Their weights fall beyond the distance of this neighbour of the best point.
@@ -111,7 +114,7 @@ pub(super) fn look_nearby(
     next: TrialId,
 ) -> Option<Shortcut> {
     let (observations, frame) = (problem.observations, &run.now.frame);
-    let (d, most) = (frame.dim(), nearest(problem.settings, frame.dim()));
+    let (d, most) = (frame.dim(), nearest(problem.settings, frame.dim(), run.now.others));
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
     // It costs more than a step; and with others on their way the model has to see something else, too.
     let every = d.div_ceil(4).max(if problem.pending.is_empty() { 1 } else { 2 });
@@ -164,16 +167,17 @@ fn is_on_its_way(problem: Problem<'_>, run: &LocalRun) -> bool {
     run.promise.is_some_and(|promise| problem.pending.iter().any(|p| p.id == promise.id))
 }
 
-/// How many observations a fit of the nearest takes; 0 if there is none.
-fn nearest(settings: &Settings, d: usize) -> usize {
+/// How many observations a fit of the nearest takes with `others` on their way; 0 if there is none.
+fn nearest(settings: &Settings, d: usize, others: usize) -> usize {
     let count = Terms::All.count(d);
     let made = settings.switches.quadratic && settings.switches.nearby;
-    if made && d >= LEAST_DIMENSION && count <= MOST_COEFFICIENTS { (NEAREST * count as f64) as usize } else { 0 }
+    let each = if others > 0 { NEAREST_AMONG_OTHERS } else { NEAREST };
+    if made && d >= LEAST_DIMENSION && count <= MOST_COEFFICIENTS { (each * count as f64) as usize } else { 0 }
 }
 
-/// Whether a fit of the nearest, made when there were `told` observations, may rest on this one.
-pub(super) fn may_rest_on(settings: &Settings, d: usize, told: usize, position: usize) -> bool {
-    position + NEWEST * nearest(settings, d) >= told
+/// Whether a fit of the nearest, made in a run as it is now, may rest on this observation.
+pub(super) fn may_rest_on(settings: &Settings, now: &Progress, position: usize) -> bool {
+    position + NEWEST * nearest(settings, now.frame.dim(), now.others) >= now.told
 }
 
 /// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.
@@ -229,9 +233,9 @@ impl Nearby {
         }
     }
 
-    /// Makes room for what a fit in `d` dimensions takes, and gives the number of observations.
+    /// Makes room for what a fit in `d` dimensions takes alone, and gives the number of observations.
     pub(super) fn reserve(&mut self, settings: &Settings, d: usize) -> usize {
-        let most = nearest(settings, d);
+        let most = nearest(settings, d, 0);
         self.order.reserve(NEWEST * most);
         self.inputs.reserve(most, d);
         self.y.reserve(most);
@@ -265,7 +269,8 @@ pub(super) fn look<'a, I: Iterator<Item = &'a [f64]>>(
     work.scratch.extend_from_slice(y);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[n / 2];
-    let round = (frame.dim() >= LEAST_ROUND).then_some((Terms::Round, Axes::Even));
+    let tries_round = frame.dim() >= LEAST_ROUND || run.now.others > 0;
+    let round = tries_round.then_some((Terms::Round, Axes::Even));
     let others = [(Terms::Squares, Axes::Frame), (Terms::Squares, Axes::Own), (Terms::All, Axes::Frame)];
     let fit = &mut work.quadratic;
     for (terms, axes) in std::iter::once((Terms::Linear, Axes::Frame)).chain(round).chain(others) {

@@ -243,6 +243,7 @@ impl Loaded {
             found: self.found,
             restarts: self.restarts,
             converged: self.converged,
+            spent: false,
             model: None,
             report: None,
         })

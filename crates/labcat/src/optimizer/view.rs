@@ -174,11 +174,11 @@ impl Optimizer {
     }
 
     /// How much each parameter matters: its share of the squared inverse length-scales, in units of its range, of a model along the
-    /// parameters' own axes over all evaluations; `None` until there are enough of them.
+    /// parameters' own axes over all evaluations; `None` until there are enough of them, and where no parameter is free.
     pub fn relevance(&self) -> Option<Vec<f64>> {
         let (d, observations) = (self.domain.dim(), &self.observations);
         let mut positions: Vec<usize> = (0..observations.len()).filter(|&p| observations.value(p).is_some()).collect();
-        if positions.len() < d + 2 {
+        if d == 0 || positions.len() < d + 2 {
             return None;
         }
         // Most lie where a run converged and say little of what it crossed: every k-th in the order of values stays.

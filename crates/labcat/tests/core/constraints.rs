@@ -1,8 +1,8 @@
 //! Constraints, measured and known, and gradients.
 
 use labcat::{
-    Config, Domain, Error, Known, KnownError, Noise, Optimizer, Outcome, Parameter, PointError, Preset, StopReason,
-    TellError,
+    AskError, Config, Domain, Error, Formula, Known, KnownError, Noise, Optimizer, Outcome, Parameter, PointError,
+    Preset, StopReason, TellError,
 };
 
 fn square() -> Domain {
@@ -274,6 +274,47 @@ fn a_finite_space_ends_when_all_that_is_allowed_was_tried() {
     let none = Known::default().equal_to(vec![2.0, 2.0], 7.0);
     let error = Optimizer::with_constraints(numbers().unwrap(), config(1, 0), none).unwrap_err();
     assert_eq!(error, Error::Known(KnownError::NotFound { tried: 100 }));
+}
+
+#[test]
+fn a_vast_space_with_hardly_anything_allowed_ends_soon_and_repeats_nothing() {
+    for most in [1e2, 1e3, 1e7] {
+        let numbers = vec![Parameter::integer("a", 0.0, most), Parameter::integer("b", 0.0, most)];
+        // Three points: (0, 0), (0, 1) and (1, 0).
+        let known = Known::default().at_most(vec![1.0, 1.0], 1.0);
+        let domain = Domain::from_parameters(numbers).unwrap();
+        let mut optimizer = Optimizer::with_constraints(domain, config(1, 0), known).unwrap();
+        for _ in 0..3 {
+            let s = optimizer.ask().unwrap();
+            assert!(optimizer.evaluations().iter().all(|e| e.x != s.x), "{:?} again, up to {most}", s.x);
+            optimizer.tell(s.id, s.x[0] - s.x[1]).unwrap();
+        }
+        assert_eq!(optimizer.ask().unwrap_err(), AskError::Stopped(StopReason::Exhausted), "up to {most}");
+        assert_eq!(optimizer.stop_reason(), Some(StopReason::Exhausted));
+        optimizer.enqueue(&[1.0, 0.0]).unwrap();
+        assert_eq!(optimizer.ask().unwrap().x, [1.0, 0.0], "what the user wants is evaluated again");
+        assert_eq!(optimizer.ask().unwrap_err(), AskError::SpaceOutstanding { pending: 1 });
+    }
+}
+
+#[test]
+fn known_constraints_may_be_flat_or_undefined_in_parts_of_the_box() {
+    for text in
+        ["max(x0 + x1, 0) <= 1", "sqrt(x0 - 0.5) <= 0.9", "log(x0) <= -0.5", "0.5 <= log(x0 + 1) + abs(x1) <= 1"]
+    {
+        let formula = Formula::parse(text).unwrap();
+        for (seed, measured) in (0..6).flat_map(|seed| [(seed, 0), (seed, 1)]) {
+            let known = Known::default().formula(&formula, &square()).unwrap();
+            let mut optimizer = Optimizer::with_constraints(square(), config(seed, measured), known.clone()).unwrap();
+            for _ in 0..30 {
+                let s = optimizer.ask().unwrap();
+                assert!(known.allows(&s.x), "{text}, seed {seed}: {:?}", s.x);
+                optimizer
+                    .tell(s.id, Outcome::from(bowl(&s.x)).with_constraints(vec![-s.x[0] - 1.0; measured]))
+                    .unwrap();
+            }
+        }
+    }
 }
 
 #[test]

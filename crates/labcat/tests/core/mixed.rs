@@ -229,6 +229,40 @@ fn a_finite_space_with_noise_is_never_exhausted() {
     }
 }
 
+#[cfg(feature = "serde")]
+#[test]
+fn a_finite_space_with_noise_continues_bit_for_bit_when_all_of_it_was_seen() {
+    let spaces = [
+        vec![Parameter::categorical("a", ["u", "v"])],
+        vec![Parameter::integer("a", -1.0, 6.0), Parameter::boolean("b")],
+    ];
+    for (noise, space) in spaces.into_iter().flat_map(|space| [("0.1", space.clone()), ("auto", space)]) {
+        let mut optimizer = with_noise(space, noise, 3);
+        for k in 0..60 {
+            let mut twin = Optimizer::from_json(&optimizer.to_json()).unwrap();
+            let (s, other) = (optimizer.ask(), twin.ask());
+            assert_eq!(s, other, "{noise}, {k}");
+            let Ok(s) = s else { break };
+            optimizer.tell(s.id, s.x[0] + f64::from(k * 7 % 5)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn points_come_again_when_noise_shows_before_there_is_a_model() {
+    let mut optimizer = with_noise(vec![Parameter::boolean("a")], "auto", 1);
+    for _ in 0..2 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, s.x[0]).unwrap();
+    }
+    optimizer.tell_point(&[0.0], -0.5).unwrap(); // the best point once more, and another value
+    for _ in 0..20 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, s.x[0]).unwrap();
+    }
+    assert_eq!(optimizer.stop_reason(), None);
+}
+
 #[test]
 fn without_noise_a_finite_space_is_exhausted_after_one_repeat() {
     for seed in 0..4 {

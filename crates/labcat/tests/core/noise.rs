@@ -331,6 +331,7 @@ fn a_standard_deviation_is_a_number_of_at_least_0() {
         assert_eq!(error.to_string(), message);
     }
     assert_eq!(Outcome::from(1.0).with_std(0.0).unwrap().std(), Some(0.0));
+    assert_eq!(Outcome::from(f64::NAN).with_std(0.5).unwrap().std(), None, "what a reload would forget");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What users see of the model: the one that suggested, around the best point.
 
 use crate::support::{PRESETS, best_value, evaluate, function, optimizer, seeded};
-use labcat::{Optimizer, Origin, Preset};
+use labcat::{Domain, Noise, Optimizer, Origin, Parameter, Preset};
 
 #[test]
 fn predictions_are_those_of_the_model_that_suggested() {
@@ -71,6 +71,16 @@ fn relevance_is_the_right_way_round() {
             }
         }
     }
+}
+
+#[test]
+fn no_parameter_is_relevant_where_none_is_free() {
+    let domain = Domain::from_parameters(vec![Parameter::categorical("only", ["this"])]).unwrap();
+    let mut config = seeded(Preset::Default, 0);
+    config.noise = Noise::Sigma(1.0);
+    let mut optimizer = Optimizer::new(domain, config).unwrap();
+    evaluate(&mut optimizer, |_| 1.0, 8);
+    assert_eq!(optimizer.relevance(), None);
 }
 
 /// Shares whatever was told: all of it on a line, in one point, of one value.
