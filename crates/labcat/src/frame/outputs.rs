@@ -53,6 +53,21 @@ impl Outputs {
         2.0 * (self.half_range * bent)
     }
 
+    /// The same outputs in units of at least `range`, and `y`, their y′ without a warp, with them: outputs that lie closer together than their
+    /// noise have no range of their own.
+    pub(crate) fn no_narrower_than(mut self, range: f64, y: &mut [f64]) -> Self {
+        let half_range = 0.5 * range;
+        if self.half_range < half_range {
+            let factor = self.half_range / half_range;
+            self.half_range = half_range;
+            self.median *= factor;
+            for y in y {
+                *y *= factor;
+            }
+        }
+        self
+    }
+
     /// a: the range of the outputs.
     pub(crate) fn range(self) -> f64 {
         2.0 * self.half_range

@@ -86,6 +86,16 @@ impl Derivatives {
         }
     }
 
+    /// K⁻¹ of the newest call.
+    pub(crate) fn inverse(&self) -> &Matrix {
+        &self.inverse
+    }
+
+    /// L⁻¹ K_i α of the newest call that asked for the average information, one row per i.
+    pub(crate) fn image_rows(&self) -> &Matrix {
+        &self.image_rows
+    }
+
     /// −½ (L⁻¹ K_i α)ᵀ (L⁻¹ K_j α).
     fn average_information(&mut self, gp: &Gp) {
         let (n, d) = (gp.len(), gp.b.x.cols());

@@ -183,6 +183,36 @@ impl Gp {
         (slope, 0.5 * linalg::dot(&image, &image))
     }
 
+    /// First derivatives of log p(Y′ | X′, θ) in ln σ_f² and in the logarithm of a factor on all noise variances, ½ αᵀ K_i α − ½ tr(K⁻¹ K_i)
+    /// for K_i = K − N and N, and L⁻¹ K_i α, of which the average information is made. Takes K⁻¹, and a model without a nugget.
+    pub(crate) fn variance_slopes(&self, inverse: &Matrix) -> [(f64, Vec<f64>); 2] {
+        let b = &self.b;
+        let noise: Vec<f64> = b.noise.iter().zip(&b.alpha).map(|(n, a)| n * a).collect();
+        let signal: Vec<f64> = b.residual.iter().zip(&noise).map(|(r, n)| r - n).collect();
+        let of_noise = b.noise.iter().enumerate().map(|(i, n)| n * inverse[(i, i)]).sum::<f64>();
+        [(signal, b.noise.len() as f64 - of_noise), (noise, of_noise)].map(|(mut image, trace)| {
+            let slope = 0.5 * (linalg::dot(&image, &b.alpha) - trace);
+            linalg::solve_lower(&b.factor, &mut image);
+            (slope, image)
+        })
+    }
+
+    /// By how much μ is smaller at `here` than at `there`, and the standard deviation of that: f at two places that are near each other is
+    /// wrong in the same way. Only while there are no fantasies.
+    pub(crate) fn gain(&self, here: &[f64], there: &[f64]) -> (f64, f64) {
+        let (b, prior) = (&self.b, &self.prior);
+        let (mut difference, mut k) = (vec![0.0; b.x.rows()], vec![0.0; b.x.rows()]);
+        kernel_column(prior, &b.x, there, &mut difference);
+        kernel_column(prior, &b.x, here, &mut k);
+        linalg::axpy(&mut difference, -1.0, &k);
+        let gain = linalg::dot(&difference, &b.alpha);
+        linalg::solve_lower(&b.factor, &mut difference);
+        let mut correlation = [here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()];
+        prior.kernel.apply(&mut correlation);
+        let variance = 2.0 * prior.signal * (1.0 - correlation[0]) - linalg::dot(&difference, &difference);
+        (gain, variance.max(0.0).sqrt())
+    }
+
     /// α = K⁻¹ (y − m).
     fn solve_alpha(&mut self) {
         let b = &mut self.b;

@@ -5,6 +5,7 @@ use super::likelihood::{Curvature, Derivatives};
 use super::*;
 use crate::rng::Rng;
 
+mod noise;
 mod precise;
 
 const KERNELS: [KernelKind; 2] = [KernelKind::SquaredExponential, KernelKind::Matern52];

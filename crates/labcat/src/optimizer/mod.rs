@@ -7,6 +7,7 @@ mod landscape;
 mod mixed;
 mod model;
 mod noise;
+mod overall;
 mod propose;
 mod regression;
 pub(crate) mod report;

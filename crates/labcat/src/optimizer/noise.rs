@@ -46,8 +46,6 @@ const MEMORY: f64 = 6.0;
 const ENOUGH: f64 = 1.5;
 /// A run ends after this many evaluations per dimension in which its recommendation became no better.
 const PATIENCE: usize = 40;
-/// No noise is larger than this many times the range of the values.
-const LARGEST: f64 = 1e4;
 /// A recommendation is the lowest mean plus this many standard deviations.
 pub(super) const CAUTION: f64 = 1.0;
 /// Gradient steps on the way to it.
@@ -82,12 +80,15 @@ pub(super) struct Found {
     /// Whether what an earlier run would recommend was weighed against it, with more observations than that run had.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub(super) supersedes: bool,
+    /// How many observations the regression explains that it comes from, 0 if there is none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "super::run::is_zero"))]
+    pub(super) explains: usize,
 }
 
 impl Found {
     /// A place in the box with the mean and standard deviation of y′ there.
     pub(super) fn new(u: Vec<f64>, outputs: &Outputs, mean: f64, std: f64) -> Self {
-        Self { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean), supersedes: false }
+        Self { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean), supersedes: false, explains: 0 }
     }
 
     /// What it is worth for all we know: one standard deviation above the mean.
@@ -339,14 +340,12 @@ pub(super) fn update_model(
 /// y′ of the members and the variances of their noise, in the workspace. Values are not warped where the noise would be bent with them.
 fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Outputs {
     let mut outputs = model::normalise_outputs(problem, run, work, true);
-    if outputs.spread() < CLEAR * typical(problem, run) {
-        outputs = model::normalise_outputs(problem, run, work, false);
+    let typical = typical(problem, run).min(f64::MAX);
+    if outputs.spread() < CLEAR * typical {
+        outputs = model::normalise_outputs(problem, run, work, false).no_narrower_than(typical, &mut work.y);
     }
     let sigma = sigma(problem, run);
-    let variance = |(&p, &y): (&usize, &f64)| {
-        let std = problem.observations.std(p).unwrap_or(sigma) / outputs.slope(y);
-        if std < LARGEST { std * std } else { LARGEST * LARGEST }
-    };
+    let variance = |(&p, &y): (&usize, &f64)| (problem.observations.std(p).unwrap_or(sigma) / outputs.slope(y)).powi(2);
     work.noise.extend(run.now.members.iter().zip(&work.y).map(variance));
     outputs
 }

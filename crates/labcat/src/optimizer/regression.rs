@@ -68,7 +68,7 @@ pub(super) fn recommend(
     let supersedes = problem.found.is_some();
     let found = |u: &[f64], local: &[f64]| {
         let (mean, std) = quadratic.at(local, terms);
-        let found = Found { u: u.to_vec(), mean: zero + scale * mean, std: sigma * std, supersedes };
+        let found = Found { u: u.to_vec(), mean: zero + scale * mean, std: sigma * std, supersedes, explains: n };
         found.bound().is_finite().then_some(found)
     };
     let (now, earlier) = (place(&model.u)?, problem.found.map(|earlier| place(&earlier.u)));

@@ -84,7 +84,7 @@ pub(super) struct Progress {
 
 #[cfg(feature = "serde")]
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
-fn is_zero(n: &usize) -> bool {
+pub(super) fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 

@@ -4,6 +4,7 @@ use super::Optimizer;
 use super::config::Noise;
 use super::model::{Model, Workspace};
 use super::noise::{self, Found};
+use super::overall;
 use super::propose::{Problem, Scope, problem, update_model};
 use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
@@ -86,7 +87,7 @@ impl Optimizer {
     /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
     /// evaluation; `None` before the first success.
     pub fn recommended(&self) -> Option<Recommendation> {
-        if let Some(found) = self.found_of_all().map(|(found, _)| found) {
+        if let Some((found, _)) = self.found_of_all() {
             let mut x = vec![0.0; self.domain.parameters().len()];
             self.domain.to_user(&found.u, &mut x);
             return Some(Recommendation { x, mean: self.config().direction.orient(found.mean), std: found.std });
@@ -99,9 +100,28 @@ impl Optimizer {
 
     /// What is recommended under noise, and whether the newest run knows it best.
     fn found_of_all(&self) -> Option<(Found, bool)> {
-        let now = self.found_now().filter(|now| self.found.as_ref().is_none_or(|earlier| now.beats(earlier)));
-        let newest = now.as_ref().is_some_and(|now| !now.supersedes);
-        now.map(|now| (now, newest)).or_else(|| self.found.clone().map(|earlier| (earlier, false)))
+        self.found_now().map_or_else(|| Some((self.weighed(self.found.clone()?), false)), |now| Some(self.choose(now)))
+    }
+
+    /// What is recommended, given what the newest run would, and whether that run knows it best.
+    fn choose(&self, now: Found) -> (Found, bool) {
+        let Some(earlier) = &self.found else {
+            return (self.weighed(now), true);
+        };
+        if !now.beats(earlier) {
+            return (self.weighed(earlier.clone()), false);
+        }
+        let (place, compared) = (now.u.clone(), now.supersedes);
+        let found = self.weighed(now);
+        let distance = |u: &[f64]| u.iter().zip(&found.u).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let newest = !compared && distance(&place) <= distance(&earlier.u);
+        (found, newest)
+    }
+
+    /// What is recommended instead by a model of all observations, if that is surely better.
+    fn weighed(&self, found: Found) -> Found {
+        let problem = self.problem();
+        overall::recommend(problem, noise::sigma(problem, &self.run), &found).unwrap_or(found)
     }
 
     /// What the newest run would recommend under noise, with all that was told.
@@ -148,11 +168,8 @@ impl Optimizer {
     /// without noise.
     pub(super) fn keep_found(&mut self) -> Option<bool> {
         let new = self.run.now.noise.found.take()?;
-        let better = self.found.as_ref().is_none_or(|earlier| new.beats(earlier));
-        let newest = better && !new.supersedes;
-        if better {
-            self.found = Some(new);
-        }
+        let (found, newest) = self.choose(new);
+        self.found = Some(found);
         Some(newest)
     }
 

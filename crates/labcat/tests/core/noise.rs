@@ -369,6 +369,48 @@ fn several_at_a_time_are_different_points() {
     assert!(crate::support::all_distinct(&points));
 }
 
+/// A valley that drowns in the noise and bends: no quadratic holds along it, and no model of one run sees enough of it.
+#[test]
+fn along_a_bent_valley_all_that_was_seen_is_of_use() {
+    fn valley(x: &[f64]) -> f64 {
+        100.0 * (x[1] - x[0] * x[0]).powi(2) + (0.7 - x[0]).powi(2)
+    }
+    let (sigma, seeds) = (4.0, 10);
+    let (mut early, mut late) = (0.0, 0.0);
+    for seed in 0..seeds {
+        let mut normal = Normal(Dice(100 + seed));
+        let mut optimizer = optimizer(&[(-2.0, 2.0); 2], config(Noise::Auto, seed));
+        for n in 1..=400 {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, valley(&suggestion.x) + sigma * normal.next()).unwrap();
+            if n == 80 || n == 400 {
+                let value = valley(&optimizer.recommended().unwrap().x) / sigma;
+                *(if n == 80 { &mut early } else { &mut late }) += value.log10() / seeds as f64;
+            }
+        }
+    }
+    assert!(late < early - 0.3, "log10 {early:.2} after 80 evaluations, {late:.2} after 400");
+}
+
+/// They have no range that the noise could be a part of.
+#[test]
+fn equal_values_with_noise_have_the_standard_deviation_of_their_mean() {
+    for spread in [0.0, 1e-9, 1e-3] {
+        for (d, n) in [(2, 40), (3, 100)] {
+            let mut optimizer = optimizer(&vec![BOX; d], config(Noise::Sigma(2.0), 3));
+            let mut dice = Dice(5);
+            for _ in 0..n {
+                let suggestion = optimizer.ask().unwrap();
+                optimizer.tell(suggestion.id, 7.0 + spread * dice.unit()).unwrap();
+            }
+            let found = optimizer.recommended().unwrap();
+            let of_mean = 2.0 / f64::from(n).sqrt();
+            assert!((found.mean - 7.0).abs() <= 4.0 * spread, "{found:?}");
+            assert!((0.5 * of_mean..3.0 * of_mean).contains(&found.std), "{} for {of_mean}", found.std);
+        }
+    }
+}
+
 #[test]
 fn extreme_noise_and_values_end_nothing() {
     for sigma in [f64::MIN_POSITIVE, 1e-300, 1e300, f64::MAX] {
