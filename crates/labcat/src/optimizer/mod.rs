@@ -1,5 +1,6 @@
 //! Ask and tell: suggestions with ids, any number outstanding, told in any order.
 
+mod climb;
 pub(crate) mod config;
 mod errors;
 mod feasible;
