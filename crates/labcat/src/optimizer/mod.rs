@@ -467,7 +467,9 @@ impl Optimizer {
         let told = self.run.now.told;
         let nearby = shortcut::may_rest_on(&self.settings, &self.run.now, position);
         let wide = nearby || self.has_noise(); // then far more than the members is looked at
-        self.run.revised |= position < told && (changes_side || wide || self.run.rests_on(position));
+        // What a failed evaluation measured is in the models of the constraints.
+        let measured = self.config().constraints > 0 && self.run.failed.contains(&position);
+        self.run.revised |= position < told && (changes_side || wide || measured || self.run.rests_on(position));
         if changes_side {
             self.run.place(position, !fails_now);
             self.drop_model(); // it may hold a fantasy of this point

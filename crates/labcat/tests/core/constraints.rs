@@ -157,6 +157,33 @@ fn a_state_with_constraints_and_gradients_goes_on_bit_for_bit() {
     }
 }
 
+/// What a failed evaluation measured is in the models of the constraints: corrected, it changes the next suggestion, and a state that is read
+/// again suggests the same.
+#[cfg(feature = "serde")]
+#[test]
+fn a_correction_of_what_a_failure_measured_is_not_missed() {
+    for preset in [Preset::Paper, Preset::Default] {
+        let mut config = Config::new(preset);
+        config.constraints = 1;
+        let mut optimizer = Optimizer::new(square(), config).unwrap();
+        let mut failed = None;
+        for n in 0..30 {
+            let s = optimizer.ask().unwrap();
+            let g = s.x[0] + s.x[1] - 1.0;
+            let outcome = if n == 15 { Outcome::default() } else { Outcome::from(bowl(&s.x)) };
+            optimizer.tell(s.id, outcome.with_constraints(vec![g])).unwrap();
+            failed = if n == 15 { Some(s.id) } else { failed };
+        }
+        let mut untouched = optimizer.clone();
+        let _ = (optimizer.ask().unwrap(), untouched.ask().unwrap());
+        optimizer.revise(failed.unwrap(), Outcome::default().with_constraints(vec![5.0])).unwrap();
+        let mut copy = Optimizer::from_json(&optimizer.to_json()).unwrap();
+        let next = optimizer.ask().unwrap();
+        assert_eq!(next, copy.ask().unwrap(), "{preset}");
+        assert_ne!(next, untouched.ask().unwrap(), "{preset}: nothing changed");
+    }
+}
+
 fn rosenbrock(x: &[f64]) -> (f64, Vec<f64>) {
     let (mut value, mut gradient) = (0.0, vec![0.0; x.len()]);
     for i in 0..x.len() - 1 {
