@@ -88,9 +88,10 @@ fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Fa
     for record in reader.records() {
         let record = record.map_err(|error| cannot(&shortened(&error.to_string())))?;
         let line = record.position().map_or(0, csv::Position::line);
-        let row = match record.len() == headings.len() {
-            true => columns.row(&record, line, domain),
-            false => Err(format!("it has {}, the first line has {}", count(record.len(), "cell"), headings.len())),
+        let row = if record.len() == headings.len() {
+            columns.row(&record, line, domain)
+        } else {
+            Err(format!("it has {}, the first line has {}", count(record.len(), "cell"), headings.len()))
         };
         rows.push(row.map_err(|complaint| Failure::usage(bad(path, line, &complaint)))?);
     }
