@@ -176,7 +176,9 @@ fn objective_text(command: &[String]) -> String {
          retries = 0                  # further attempts after a failure\n\
          on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
          # max_consecutive_failures = 10   # so many failures in a row end the run; 0: never\n\
-         # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n",
+         # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n\
+         \n# [optimizer]\n\
+         # noise = \"auto\"             # if the same point can give different values\n",
         words.join(", ")
     )
 }

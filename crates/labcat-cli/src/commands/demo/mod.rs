@@ -94,7 +94,7 @@ impl Search {
         while let Some(x) = self.step()? {
             let (value, _) = self.best();
             if value < before {
-                let at = self.optimizer.n_evaluations();
+                let at = self.optimizer.n_evaluations().saturating_sub(1); // its number on the page
                 writeln!(out, "evaluation {at:>3}: {:<12} at {}", brief(value, 6), point(&["x0", "x1"], &x, 5))?;
                 before = value;
             }
