@@ -104,6 +104,9 @@ class Switches(TypedDict, total=False):
     nearby: bool
     """With quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest."""
 
+    quartic: bool
+    """With quadratic: with others on their way, also follow a fit of the fourth degree that forecasts well."""
+
     restarts: bool
     """Start another local run when one has converged."""
 

@@ -63,6 +63,7 @@ mod observations;
 mod optimizer;
 mod qp;
 mod quadratic;
+mod quartic;
 mod rng;
 mod sqp;
 mod trust_region;

@@ -17,6 +17,7 @@ use crate::length_scale::{LengthScales, StepKind};
 use crate::linalg::Matrix;
 use crate::math;
 use crate::quadratic::Quadratic;
+use crate::quartic::Quartic;
 use crate::trust_region::TrustRegion;
 
 /// What lines 6–11 found.
@@ -70,6 +71,7 @@ pub(super) struct Workspace {
     pub(super) trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) quadratic: Quadratic,
+    pub(super) quartic: Quartic,
     pub(super) nearby: Nearby,
     /// The members along the box's own axes.
     pub(super) upright: Frame,
@@ -218,7 +220,8 @@ impl LocalRun {
 
 /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and the
 /// most; a run that explores stays wide. Nothing of it without the switches. With others on their way there are fewer rounds to get
-/// anywhere in, and each has to reach farther: the least β grows with the fourth root of their number.
+/// anywhere in, and each has to reach farther: the least β grows with the fourth root of their number, and beyond 2 d of them, where
+/// suggestions take regions of every size, with the root of how many times as many they are.
 pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best: usize, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
     let explored = switches.explore_beta.filter(|_| run.explores());
@@ -234,7 +237,9 @@ pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best:
         }
         most = least.max(switches.beta_most);
         least *= problem.settings.beta_least / base;
-        least = (least * (1.0 + run.now.others as f64).sqrt().sqrt()).min(most);
+        let all = 1.0 + run.now.others as f64;
+        let crowd = (all / (2.0 * problem.domain.free_parameters() as f64)).max(1.0);
+        least = (least * all.sqrt().sqrt() * crowd.sqrt()).min(most);
     }
     run.now.beta = run.now.beta.clamp(least, most);
 }

@@ -142,6 +142,10 @@ pub(super) fn prepare<'a>(
     let and_nearby = shortcut.is_none() || !problem.pending.is_empty();
     let mut choice = shortcut.and_then(|s| shortcut::follow(problem, run, &s, next));
     if choice.is_none() && and_nearby {
+        let further = shortcut::look_further(problem, run, &current.outputs, work);
+        choice = further.and_then(|s| shortcut::follow(problem, run, &s, next));
+    }
+    if choice.is_none() && and_nearby {
         let nearby = shortcut::look_nearby(problem, run, &current.outputs, work, next);
         choice = nearby.and_then(|s| shortcut::follow(problem, run, &s, next));
     }

@@ -1,6 +1,10 @@
 //! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum, and now and then a
 //! quadratic fit of what lies nearest.
 
+mod further;
+
+pub(super) use further::look_further;
+
 use super::config::Settings;
 use super::feasible;
 use super::mixed;
@@ -175,9 +179,11 @@ fn nearest(settings: &Settings, d: usize, others: usize) -> usize {
     if made && d >= LEAST_DIMENSION && count <= MOST_COEFFICIENTS { (each * count as f64) as usize } else { 0 }
 }
 
-/// Whether a fit of the nearest, made in a run as it is now, may rest on this observation.
+/// Whether such a fit, made in a run as it is now, may rest on this observation.
 pub(super) fn may_rest_on(settings: &Settings, now: &Progress, position: usize) -> bool {
-    position + NEWEST * nearest(settings, now.frame.dim(), now.others) >= now.told
+    let (d, others) = (now.frame.dim(), now.others);
+    let most = nearest(settings, d, others).max(further::most(settings, d, others));
+    position + NEWEST * most >= now.told
 }
 
 /// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.

@@ -155,6 +155,51 @@ fn fits_of_the_nearest_save_rounds_with_others_on_their_way() {
     }
 }
 
+/// A sum of squares of quadratic residuals, as of a calibration: a valley that bends, along turned axes. At (0.6, …, 0.6) it is 0.
+fn misfit(x: &[f64]) -> f64 {
+    let d = x.len();
+    let z = |i: usize| (0..d).map(|j| if i == j { 1.0 } else { 0.4 } * (x[j] - 0.6)).sum::<f64>();
+    (0..d).map(|i| (3.0 * (z((i + 1) % d) - z(i) * z(i))).powi(2) + z(i).powi(2)).sum()
+}
+
+/// Wherever its value is 0, whatever its units: once its coefficients are determined, d more have confirmed them and the turn of a fit has come.
+#[test]
+fn a_sum_of_squares_is_solved_once_its_coefficients_are_determined_with_others_on_their_way() {
+    for (d, coefficients, q) in [(2, 15, 4), (3, 35, 16), (5, 126, 8), (5, 126, 32)] {
+        let limit = coefficients + d + coefficients / 8 + 4 * q;
+        for seed in 0..4 {
+            for (units, zero) in [(1.0, 0.0), (3e5, -7e3)] {
+                let new = || optimizer(&vec![(-2.5, 2.0); d], seeded(Preset::Default, seed));
+                let f = |x: &[f64]| zero + units * misfit(x);
+                let evaluations = evaluations_to(zero + 1e-8 * units, limit, q, new(), f);
+                assert!(evaluations <= limit, "d = {d}, {q} outstanding, seed {seed}: not solved in {limit}");
+            }
+        }
+    }
+}
+
+/// Kinks along a valley: nothing is followed, and the stream is that without such fits.
+#[test]
+fn a_fit_of_the_fourth_degree_is_not_followed_where_it_does_not_hold() {
+    let kinks = |x: &[f64]| x.windows(2).map(|w| (w[0] - 0.3).abs() + (w[1] + w[0] * w[0]).abs()).sum::<f64>();
+    let stream = |quartic: bool| {
+        let mut config = seeded(Preset::Default, 3);
+        config.quartic = quartic;
+        let (mut optimizer, mut running, mut stream) =
+            (optimizer(&[(-2.5, 2.0); 3], config), VecDeque::new(), Vec::new());
+        for _ in 0..200 {
+            while running.len() < 8 {
+                running.push_back(optimizer.ask().unwrap());
+            }
+            let next = running.pop_front().unwrap();
+            stream.push(next.x.clone());
+            optimizer.tell(next.id, kinks(&next.x)).unwrap();
+        }
+        bits(&stream)
+    };
+    assert_eq!(stream(true), stream(false));
+}
+
 /// The fits are part of no state; what was followed before must not come again.
 #[test]
 #[cfg(feature = "serde")]

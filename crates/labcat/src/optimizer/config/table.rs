@@ -181,6 +181,8 @@ switches! {
         quadratic_margin: f64 where above(0.0, 1.0), 1e-4, "with quadratic: how much smaller its error must be than the model's";
         nearby: bool, false => true,
             "with quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest";
+        quartic: bool, false => true,
+            "with quadratic: with others on their way, also follow a fit of the fourth degree that forecasts well";
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
