@@ -335,7 +335,7 @@ pub(super) fn known_limits(problem: Problem<'_>, frame: &Frame, x: &[f64]) -> Ve
 }
 
 /// The smallest box around points, as constraints on local coordinates.
-fn around<'a>(frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> Halfspaces {
+pub(super) fn around<'a>(frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> Halfspaces {
     let d = frame.dim();
     let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
     for u in points {

@@ -1,5 +1,5 @@
 //! The shortcut: a linear or quadratic fit that forecasts far better than the model is followed to its minimum, and now and then a
-//! quadratic fit of what lies nearest.
+//! quadratic fit of what lies nearest or, with others on their way, one of the fourth degree.
 
 mod further;
 
@@ -179,7 +179,7 @@ fn nearest(settings: &Settings, d: usize, others: usize) -> usize {
     if made && d >= LEAST_DIMENSION && count <= MOST_COEFFICIENTS { (each * count as f64) as usize } else { 0 }
 }
 
-/// Whether such a fit, made in a run as it is now, may rest on this observation.
+/// Whether a fit of the nearest, of the second degree or of the fourth, made in a run as it is now, may rest on this observation.
 pub(super) fn may_rest_on(settings: &Settings, now: &Progress, position: usize) -> bool {
     let (d, others) = (now.frame.dim(), now.others);
     let most = nearest(settings, d, others).max(further::most(settings, d, others));

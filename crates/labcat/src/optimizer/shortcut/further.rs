@@ -1,12 +1,11 @@
 //! A fit of the fourth degree, and where it has its lowest minimum.
 
-use super::{MOST_COEFFICIENTS, NEAREST, NEWEST, Nearby, Shortcut, is_plain, noise};
+use super::{MOST_COEFFICIENTS, NEAREST, NEWEST, Nearby, Shortcut, feasible, is_plain, noise};
 use crate::frame::{Frame, Outputs};
 use crate::optimizer::config::Settings;
 use crate::optimizer::model::Workspace;
 use crate::optimizer::propose::Problem;
 use crate::optimizer::run::LocalRun;
-use crate::qp::Halfspaces;
 use crate::quartic::{self, Quartic};
 use crate::sqp;
 
@@ -79,22 +78,9 @@ fn minimise<'a>(
     starts: impl Iterator<Item = Vec<f64>>,
     points: impl Iterator<Item = &'a [f64]>,
 ) -> Option<(f64, Vec<f64>)> {
-    let d = frame.dim();
-    let mut bounds = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
-    for u in points {
-        for ((low, high), u) in bounds.iter_mut().zip(u) {
-            (*low, *high) = (low.min(*u), high.max(*u));
-        }
-    }
-    // low ≤ R S x + c ≤ high.
-    let mut within = Halfspaces::default();
-    for (j, ((low, high), c)) in bounds.iter().zip(frame.centre()).enumerate() {
-        let row: Vec<f64> = (0..d).map(|i| frame.rotation()[(j, i)] * frame.scale()[i]).collect();
-        within.push(row.iter().map(|a| -a).collect(), c - low);
-        within.push(row, high - c);
-    }
+    let within = feasible::around(frame, points);
     let descend = |start: Vec<f64>| sqp::minimise(fit, &within, &start, 1.0, STEPS).0;
     let (lowest, x) = starts.map(descend).map(|x| (fit.value(&x), x)).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let place = |(j, (low, high)): (usize, &(f64, f64))| frame.to_box(&x, j).clamp(*low, *high);
-    Some((lowest, bounds.iter().enumerate().map(place).collect()))
+    let u = (0..frame.dim()).map(|j| frame.to_box(&x, j).clamp(-1.0, 1.0)).collect();
+    Some((lowest, u))
 }
