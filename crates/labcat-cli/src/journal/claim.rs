@@ -35,18 +35,20 @@ impl Claim {
 
 /// The evaluations that living workers have in hand.
 pub(crate) fn claimed(journal: &Path) -> Vec<u64> {
-    let is_held = |id: &u64| {
-        let shared = File::open(file(journal, *id)).map(|claim| flock(&claim, FlockOperation::NonBlockingLockShared));
-        matches!(shared, Ok(Err(Errno::WOULDBLOCK)))
-    };
-    let mut living: Vec<u64> = files(journal).into_iter().filter(is_held).collect();
+    let mut living: Vec<u64> = files(journal).into_iter().filter(|id| is_held(journal, *id)).collect();
     living.sort_unstable();
     living
 }
 
-/// Removes what workers that died have left, when nobody works.
+/// Removes what workers that died have left: of an evaluation in hand, or of one that was just told.
 pub(crate) fn clear_claims(journal: &Path) {
-    files(journal).into_iter().for_each(|id| drop(fs::remove_file(file(journal, id))));
+    let left = files(journal).into_iter().filter(|id| !is_held(journal, *id));
+    left.for_each(|id| drop(fs::remove_file(file(journal, id))));
+}
+
+fn is_held(journal: &Path, id: u64) -> bool {
+    let shared = File::open(file(journal, id)).map(|claim| flock(&claim, FlockOperation::NonBlockingLockShared));
+    matches!(shared, Ok(Err(Errno::WOULDBLOCK)))
 }
 
 fn file(journal: &Path, id: u64) -> PathBuf {

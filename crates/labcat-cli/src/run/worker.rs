@@ -15,7 +15,7 @@ use super::{evaluator, load, said};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{brief, complain, count, point};
-use crate::journal::{Claim, Record, claimed, without_run};
+use crate::journal::{Claim, Record, claimed, clear_claims, without_run};
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
@@ -96,6 +96,7 @@ impl Worker {
     fn turn(&mut self, measured: Option<(Task, Record)>) -> Result<Next, Failure> {
         let study = load(&self.paths)?; // its budget may have been edited
         let mut session = Session::open_with(&self.paths, &study, "worker", PATIENCE)?;
+        clear_claims(&self.paths.journal);
         let told = measured.map(|(task, record)| self.tell(&mut session, &study, task, record)).transpose()?;
         let trouble = told.as_ref().and_then(|told| told.trouble.clone());
         let next = match trouble {
@@ -103,11 +104,12 @@ impl Worker {
             None => self.next(&mut session),
         };
         session.commit()?;
+        let shown = told.map(|told| {
+            told.claim.release();
+            told.shown
+        });
         drop(session);
-        if let Some(Told { claim, shown, .. }) = told {
-            claim.release();
-            self.show(&shown)?;
-        }
+        self.show(&shown.unwrap_or_default())?;
         next
     }
 

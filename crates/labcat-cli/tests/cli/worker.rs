@@ -79,6 +79,17 @@ fn what_a_killed_worker_had_in_hand_is_taken_over_by_the_next() {
 }
 
 #[test]
+fn what_a_worker_left_that_was_killed_after_it_had_told_is_cleared_by_the_next() {
+    let dir = Dir::new("worker-told");
+    dir.write("s.toml", &text("budget = 1", 0.0));
+    dir.labcat(&["worker", "s.toml"]).expect(0);
+    dir.write("s.db-worker-0", "");
+    dir.labcat(&["worker", "s.toml"]).expect(0);
+    assert!(!dir.path("s.db-worker-0").exists());
+    assert_eq!((dir.told("s.db").len(), counts(&dir, "started")), (1, BTreeMap::from([(0, 1)])));
+}
+
+#[test]
 fn a_run_and_workers_do_not_mix() {
     let dir = Dir::new("worker-run");
     dir.write("s.toml", &text("budget = 3", 0.3));
