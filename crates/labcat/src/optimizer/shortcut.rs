@@ -120,7 +120,7 @@ pub(super) fn look_nearby(
     let (observations, frame) = (problem.observations, &run.now.frame);
     let (d, most) = (frame.dim(), nearest(problem.settings, frame.dim(), run.now.others));
     let broken = run.promise.is_some_and(|promise| promise.is_fresh_and_broken(problem, run));
-    // In many dimensions it costs more than a step; with others on their way no more than what chooses the next of them.
+    // In many dimensions it costs more than a step; with others on their way it mostly takes the place of a search.
     let every = d.div_ceil(if problem.pending.is_empty() { 4 } else { 8 });
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
     if most == 0 || run.explores() || broken || !is_due || !is_plain(problem) || noise::is_on(problem, run) {
