@@ -64,7 +64,7 @@ fn many_outstanding_points_are_distinct_and_stay_apart() {
                 evaluate(&mut optimizer, |x| f.value(x), told);
                 let batch: Vec<Vec<f64>> = optimizer.ask_many(12).unwrap().into_iter().map(|s| s.x).collect();
                 let report = optimizer.report().unwrap();
-                assert_eq!(report.origin, Origin::Model, "{preset}, {name}, seed {seed}");
+                assert!(matches!(report.origin, Origin::Model | Origin::Quadratic), "{preset}, {name}, seed {seed}");
                 // Twelve workers must not evaluate one place twelve times: a thousandth of the trust region is one place.
                 for (i, p) in batch.iter().enumerate() {
                     for q in &batch[..i] {

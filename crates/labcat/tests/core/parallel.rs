@@ -107,7 +107,7 @@ fn more_at_a_time_take_fewer_rounds_in_a_curved_valley() {
 }
 
 #[test]
-fn fits_of_the_nearest_differ_and_leave_half_of_a_batch_to_the_model() {
+fn most_of_a_batch_may_follow_fits_of_the_nearest_and_they_differ() {
     let (f, q, mut most) = (function("rosenbrock"), 8, 0);
     for d in [3, 5] {
         let mut optimizer = optimizer(&f.bounds(d), seeded(Preset::Default, 1));
@@ -122,14 +122,13 @@ fn fits_of_the_nearest_differ_and_leave_half_of_a_batch_to_the_model() {
                 }
                 running.push(suggestion);
             }
-            assert!(minima.len() <= q / 2 + 1, "d = {d}, batch {batch}: {} of {q} follow fits", minima.len());
             most = most.max(minima.len());
             for suggestion in running {
                 optimizer.tell(suggestion.id, f.value(&suggestion.x)).unwrap();
             }
         }
     }
-    assert!(most > 1, "several at a time were never followed");
+    assert!(most > q / 2, "at most {most} of {q} followed fits");
 }
 
 /// Smooth, but no quadratic, turned and a hundred times as steep along one axis as along another. At (1, …, 1) it is 0.
