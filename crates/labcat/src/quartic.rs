@@ -19,7 +19,6 @@ pub(crate) struct Quartic {
     /// Rows w (monomials) and, in the last column, w y.
     system: Matrix,
     coefficients: Vec<f64>,
-    dim: usize,
 }
 
 impl Quartic {
@@ -90,10 +89,9 @@ impl Quartic {
 
     /// Lists the monomials of `d` coordinates: those of each degree are those of the one before, times the last coordinate in them or a later one.
     fn enumerate(&mut self, d: usize) {
-        if self.dim == d && !self.monomials.is_empty() {
+        if 1 + self.monomials.len() == count(d) {
             return;
         }
-        self.dim = d;
         self.monomials.clear();
         let (mut from, mut last) = (0, vec![0]);
         for _ in 0..DEGREE {
