@@ -1,6 +1,7 @@
 //! Constraints that are known before an evaluation: linear ones, and any cheap function of the parameters. No suggestion violates them.
 
 use crate::domain::{Domain, Parameter, ParameterKind};
+use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::qp::{self, Halfspaces};
@@ -317,8 +318,26 @@ impl Known {
         Some(u.iter().zip(&step.x).map(|(u, p)| (u + p).clamp(-1.0, 1.0)).collect())
     }
 
+    /// Each inequality at a point of a frame with its slope there, in units in which a slope has length one; those that are flat are left out.
+    pub(crate) fn in_frame(&self, domain: &Domain, frame: &Frame, x: &[f64]) -> Vec<(f64, Vec<f64>)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let d = frame.dim();
+        let u: Vec<f64> = (0..d).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect();
+        let axis = |i: usize| (0..d).map(|j| frame.rotation()[(j, i)] * frame.scale()[i]).collect();
+        let mut rows = self.looks(domain, &u, &axis);
+        rows.retain(|(_, slope)| linalg::dot(slope, slope) > 0.0);
+        for (g, slope) in &mut rows {
+            let length = linalg::dot(slope, slope).sqrt();
+            *g /= length;
+            slope.iter_mut().for_each(|s| *s /= length);
+        }
+        rows
+    }
+
     /// Each inequality at a place in the box, and its slope along d directions of it (equations are met by [`Known::repair`]).
-    pub(crate) fn looks(&self, domain: &Domain, u: &[f64], along: &dyn Fn(usize) -> Vec<f64>) -> Vec<(f64, Vec<f64>)> {
+    fn looks(&self, domain: &Domain, u: &[f64], along: &dyn Fn(usize) -> Vec<f64>) -> Vec<(f64, Vec<f64>)> {
         const STEP: f64 = 1e-6;
         let d = u.len();
         let evaluate = |u: &[f64]| -> Vec<f64> {

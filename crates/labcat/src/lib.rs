@@ -45,7 +45,6 @@
 mod acquisition;
 mod design;
 mod domain;
-mod error;
 mod formula;
 mod frame;
 pub mod functions;
@@ -61,9 +60,8 @@ mod minimize;
 mod names;
 mod observations;
 mod optimizer;
+mod polynomial;
 mod qp;
-mod quadratic;
-mod quartic;
 mod rng;
 mod sqp;
 mod trust_region;
@@ -71,7 +69,6 @@ mod wide;
 
 pub use acquisition::AcquisitionKind;
 pub use domain::{Condition, Domain, DomainError, Label, Parameter, ParameterKind, PointError, Scale};
-pub use error::Error;
 pub use formula::{Formula, FormulaError};
 pub use gp::kernel::KernelKind;
 pub use gp::likelihood::Curvature;
@@ -84,7 +81,7 @@ pub use optimizer::config::{Config, ConfigError, Kind, Noise, Preset, Range, SWI
 pub use optimizer::report::{Origin, Restart, RestartCause, StepReport, StopReason};
 #[cfg(feature = "serde")]
 pub use optimizer::state::StateError;
-pub use optimizer::{AskError, Optimizer, Prediction, Recommendation, Region, Suggestion, TellError};
+pub use optimizer::{AskError, Error, Optimizer, Prediction, Recommendation, Region, Suggestion, TellError};
 
 /// The code of the README is tested.
 #[cfg(doctest)]

@@ -64,6 +64,11 @@ pub(crate) fn normal_pdf(z: f64) -> f64 {
     FRAC_1_SQRT_2PI * exp(-0.5 * z * z)
 }
 
+/// ln Φ(z), for any z.
+pub(crate) fn ln_normal_cdf(z: f64) -> f64 {
+    if z > -30.0 { ln(normal_cdf(z)) } else { -0.5 * z * z - ln(-z) - 0.5 * ln(2.0 * PI) }
+}
+
 /// Distribution function Φ(z) of the standard normal distribution.
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     0.5 * erfc(-z * FRAC_1_SQRT_2)

@@ -1,8 +1,8 @@
 //! The whole loop for an objective that is a closure.
 
 use crate::domain::Domain;
-use crate::error::Error;
 use crate::observations::Evaluation;
+use crate::optimizer::Error;
 use crate::optimizer::Optimizer;
 use crate::optimizer::config::Config;
 use crate::optimizer::report::{Restart, StopReason};

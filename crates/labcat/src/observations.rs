@@ -56,6 +56,9 @@ pub struct Outcome {
     /// Measured constraints, finite: met where none is above 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     constraints: Vec<f64>,
+    /// Standard deviation of the noise in each constraint; NaN where one is not known, empty if none is.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
+    constraint_std: Vec<f64>,
     /// Derivatives of the value by each parameter; NaN where one is not known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
     gradient: Vec<f64>,
@@ -83,6 +86,8 @@ enum Told {
         gradient: Vec<Option<f64>>,
         #[serde(default)]
         std: Option<f64>,
+        #[serde(default)]
+        constraint_std: Vec<Option<f64>>,
     },
     Word(Word),
 }
@@ -98,10 +103,11 @@ enum Word {
 impl From<Told> for Outcome {
     fn from(told: Told) -> Self {
         match told {
-            Told::Parts { value, reason, constraints, gradient, std } => {
-                let gradient = gradient.into_iter().map(|g| g.unwrap_or(f64::NAN)).collect();
+            Told::Parts { value, reason, constraints, gradient, std, constraint_std } => {
+                let filled = |gaps: Vec<Option<f64>>| gaps.into_iter().map(|g| g.unwrap_or(f64::NAN)).collect();
+                let (gradient, constraint_std) = (filled(gradient), filled(constraint_std));
                 let std = std.filter(|s| value.is_some() && is_std(*s));
-                Self { reason, std, ..value.map_or_else(Self::default, Self::from) }
+                Self { reason, std, constraint_std, ..value.map_or_else(Self::default, Self::from) }
                     .with_constraints(constraints)
                     .with_gradient(gradient)
             }
@@ -184,6 +190,28 @@ impl Outcome {
     /// ```
     pub fn with_std(self, std: f64) -> Result<Self, StdError> {
         if is_std(std) { Ok(Self { std: self.value.map(|_| std), ..self }) } else { Err(StdError { std }) }
+    }
+
+    /// The same with the standard deviation of the noise in each constraint; NaN where one is not known.
+    ///
+    /// ```
+    /// use labcat::Outcome;
+    ///
+    /// let outcome = Outcome::from(2.5).with_constraints(vec![-1.0]).with_constraint_std(vec![0.1])?;
+    /// assert_eq!(outcome.constraint_std(), [0.1]);
+    /// # Ok::<(), labcat::StdError>(())
+    /// ```
+    pub fn with_constraint_std(mut self, std: Vec<f64>) -> Result<Self, StdError> {
+        if let Some(&std) = std.iter().find(|s| !(s.is_nan() || is_std(**s))) {
+            return Err(StdError { std });
+        }
+        self.constraint_std = if std.iter().all(|s| s.is_nan()) { Vec::new() } else { std };
+        Ok(self)
+    }
+
+    /// Standard deviation of the noise in each constraint, NaN where not known; empty if none was told.
+    pub fn constraint_std(&self) -> &[f64] {
+        &self.constraint_std
     }
 
     /// Standard deviation of the noise in the value, if it was told.
@@ -291,6 +319,11 @@ impl Observations {
         self.evaluations[position].outcome.is_feasible()
     }
 
+    /// The value of an evaluation that satisfies its constraints.
+    pub(crate) fn feasible_value(&self, position: usize) -> Option<f64> {
+        self.value(position).filter(|_| self.is_feasible(position))
+    }
+
     /// The derivatives of the oriented value by the parameters, NaN where not known; empty if none were told.
     pub(crate) fn gradient(&self, position: usize) -> impl Iterator<Item = f64> {
         self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
@@ -341,6 +374,11 @@ impl Observations {
     /// Standard deviation of the noise in a value, if it was told.
     pub(crate) fn std(&self, position: usize) -> Option<f64> {
         self.evaluations[position].outcome.std()
+    }
+
+    /// Standard deviation of the noise in a constraint, if it was told.
+    pub(crate) fn constraint_std(&self, position: usize, k: usize) -> Option<f64> {
+        self.evaluations[position].outcome.constraint_std().get(k).copied().filter(|s| !s.is_nan())
     }
 
     /// Value oriented so that smaller is better; `None` for a failure.

@@ -1,6 +1,7 @@
 //! Small convex quadratic programs: minimise ½ xᵀHx + gᵀx subject to aᵢᵀx ≤ bᵢ, by the dual active-set method of Goldfarb and
 //! Idnani. Exact up to rounding, and it tells when nothing is feasible.
 
+use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
 
 /// A violation that counts, in the units of a constraint whose normal has length one, relative to the size of its terms.
@@ -42,6 +43,15 @@ impl Halfspaces {
             }
         }
         all
+    }
+
+    /// Bounds of a box as constraints on the coordinates of a frame.
+    pub(crate) fn push_box(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
+        for (j, (low, high)) in bounds.iter().enumerate() {
+            let row: Vec<f64> = frame.scale().iter().enumerate().map(|(i, s)| frame.rotation()[(j, i)] * s).collect();
+            self.push(row.clone(), high - frame.centre()[j]);
+            self.push(row.into_iter().map(|v| -v).collect(), frame.centre()[j] - low);
+        }
     }
 
     /// Keeps those whose normals are wanted.

@@ -1,10 +1,10 @@
 //! Maximisation over the trust region ∩ bounds: uniform samples, if asked some of them nearer to the best point, and a local
 //! refinement of the best of them.
 
-use super::AcquisitionKind;
+use super::landscape::Landscape;
 use crate::domain::Domain;
 use crate::frame::Frame;
-use crate::gp::{Gp, PointPrediction};
+use crate::gp::PointPrediction;
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::rng::Rng;
@@ -28,7 +28,7 @@ pub(crate) struct Search {
     pub(crate) refinements: usize,
 }
 
-/// Where whole numbers and choices have their places, and along which axes a point is climbed.
+/// Where integers and categories have their places, and along which axes a point is climbed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice<'a> {
     pub(crate) domain: &'a Domain,
@@ -73,41 +73,29 @@ impl Maximiser {
     }
 
     /// Draws the candidates, scores them, and refines the best. (eq:EI, over Ω_TR ∩ Ω)
-    pub(crate) fn run(
-        &mut self,
-        gp: &Gp,
-        frame: &Frame,
-        best: f64,
-        acquisition: AcquisitionKind,
-        search: &Search,
-        rng: &mut Rng,
-    ) {
+    pub(crate) fn run(&mut self, landscape: &Landscape<'_>, frame: &Frame, search: &Search, rng: &mut Rng) {
         self.sample(frame, search, rng);
-        self.score_all(gp, best, acquisition, search);
+        self.score_all(landscape);
         if search.refinements > 0
             && let Some(candidate) = self.best()
         {
-            self.refine(candidate.index, None, gp, frame, best, acquisition, search);
+            self.refine(candidate.index, None, landscape, frame, search);
         }
     }
 
-    /// Scores given places in the box and, with a domain, refines each of them along the axes that move.
-    #[allow(clippy::too_many_arguments)]
+    /// Scores given places in the box and, with a lattice, refines each of them along the axes that move.
     pub(crate) fn score_places(
         &mut self,
         places: &[Vec<f64>],
         refined_in: Option<Lattice<'_>>,
-        gp: &Gp,
+        landscape: &Landscape<'_>,
         frame: &Frame,
-        best: f64,
-        acquisition: AcquisitionKind,
         search: &Search,
-    ) {
+    ) -> Vec<Scored> {
         let (d, m) = (frame.dim(), places.len());
         self.local.reshape(m, d);
         self.place.reshape(d, m);
         self.x.resize(d, 0.0);
-        self.clipped = 0;
         for (c, u) in places.iter().enumerate() {
             self.place.col_mut(c).copy_from_slice(u);
             frame.to_local(u, &mut self.x);
@@ -115,34 +103,47 @@ impl Maximiser {
                 self.local[(c, i)] = *x;
             }
         }
-        self.score_all(gp, best, acquisition, search);
-        for c in 0..m {
-            if refined_in.is_some() {
-                self.refine(c, refined_in, gp, frame, best, acquisition, search);
-            }
+        self.score_all(landscape);
+        if refined_in.is_some() {
+            (0..m).for_each(|c| self.refine(c, refined_in, landscape, frame, search));
+        }
+        let scored = |c: usize| Scored { u: self.place.col(c).to_vec(), mean: self.mean[c], score: self.score[c] };
+        (0..m).map(scored).collect()
+    }
+
+    /// Takes candidates that were found otherwise.
+    pub(crate) fn load(&mut self, d: usize, found: &[Scored]) {
+        self.place.reshape(d, found.len());
+        self.mean.clear();
+        self.score.clear();
+        for (c, scored) in found.iter().enumerate() {
+            self.place.col_mut(c).copy_from_slice(&scored.u);
+            self.mean.push(scored.mean);
+            self.score.push(scored.score);
         }
     }
 
-    fn score_all(&mut self, gp: &Gp, best: f64, acquisition: AcquisitionKind, search: &Search) {
-        gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
+    fn score_all(&mut self, landscape: &Landscape<'_>) {
+        landscape.surrogate.gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
         self.score.clear();
-        let worth = |(&m, &s): (&f64, &f64)| acquisition.value(m, search.optimism * s, best);
-        self.score.extend(self.mean.iter().zip(&self.std).map(worth));
-    }
-
-    /// Candidate `c`.
-    pub(crate) fn candidate(&self, c: usize) -> Candidate<'_> {
-        Candidate { index: c, u: self.place.col(c), score: self.score[c], mean: self.mean[c] }
+        for (c, (&mean, &std)) in self.mean.iter().zip(&self.std).enumerate() {
+            let mut score = landscape.worth(mean, std);
+            if !landscape.surrogate.constraints.is_empty() {
+                self.x.clear();
+                self.x.extend((0..self.local.cols()).map(|i| self.local[(c, i)]));
+                score = landscape.times_feasible(score, landscape.surrogate.log_feasible(&self.x, std));
+            }
+            self.score.push(if score.is_nan() { f64::NEG_INFINITY } else { score });
+        }
     }
 
     /// Refines one point alone: its place in the box, mean and standard deviation.
     pub(crate) fn climb(
         &mut self,
-        gp: &Gp,
+        landscape: &Landscape<'_>,
         frame: &Frame,
         x: &[f64],
         mixed: Option<Lattice<'_>>,
-        acquisition: AcquisitionKind,
         search: &Search,
     ) -> (&[f64], f64, f64) {
         let d = frame.dim();
@@ -152,11 +153,9 @@ impl Maximiser {
             self.local[(0, j)] = *x_j;
             self.place[(j, 0)] = frame.to_box(x, j).clamp(-1.0, 1.0);
         }
-        gp.predict(&self.local, &mut self.k_star, &mut self.mean, &mut self.std);
-        self.score.clear();
-        self.score.push(acquisition.value(self.mean[0], search.optimism * self.std[0], 0.0));
+        self.score_all(landscape);
         if self.score[0] > f64::NEG_INFINITY {
-            self.refine(0, mixed, gp, frame, 0.0, acquisition, search);
+            self.refine(0, mixed, landscape, frame, search);
         }
         (self.place.col(0), self.mean[0], self.std[0])
     }
@@ -169,7 +168,7 @@ impl Maximiser {
                 best = Some(c);
             }
         }
-        best.map(|c| self.candidate(c))
+        best.map(|c| Candidate { index: c, u: self.place.col(c), score: self.score[c], mean: self.mean[c] })
     }
 
     /// Takes a candidate out of the running.
@@ -177,10 +176,9 @@ impl Maximiser {
         self.score[index] = f64::NEG_INFINITY;
     }
 
-    /// The samples of the newest call: local coordinates and place in the box.
-    pub(crate) fn samples(&self) -> impl Iterator<Item = (Vec<f64>, &[f64])> {
-        let d = self.local.cols();
-        (0..self.local.rows()).map(move |c| ((0..d).map(|i| self.local[(c, i)]).collect(), self.place.col(c)))
+    /// The samples of the newest call, as places in the box.
+    pub(crate) fn samples(&self) -> Vec<Vec<f64>> {
+        (0..self.local.rows()).map(|c| self.place.col(c).to_vec()).collect()
     }
 
     /// Samples of Ω_TR ∩ Ω, uniform but for the near ones. The trust region is first cut to what the bounds can reach along each
@@ -236,20 +234,18 @@ impl Maximiser {
     }
 
     /// Projected gradient ascent from a sample, with Barzilai–Borwein first lengths and backtracking. Its result takes the place of
-    /// that sample. With whole numbers and choices only the axes that move are climbed, and each point is moved to the place of what
+    /// that sample. With integers and categories only the axes that move are climbed, and each point is moved to the place of what
     /// it stands for.
-    #[allow(clippy::too_many_arguments)]
     fn refine(
         &mut self,
         index: usize,
         mixed: Option<Lattice<'_>>,
-        gp: &Gp,
+        landscape: &Landscape<'_>,
         frame: &Frame,
-        best: f64,
-        acquisition: AcquisitionKind,
         search: &Search,
     ) {
         const BACKTRACKS: usize = 6;
+        let gp = &landscape.surrogate.gp;
         let mut score = self.score[index];
         let d = frame.dim();
         self.x.clear();
@@ -258,10 +254,7 @@ impl Maximiser {
         self.u.extend_from_slice(self.place.col(index));
         gp.predict_with_gradient(&self.x, &mut self.at);
         for step in 0..search.refinements {
-            let (by_mean, by_std) = acquisition.slopes(self.at.mean, search.optimism * self.at.std, best);
-            self.gradient.clear();
-            let slopes = self.at.mean_gradient.iter().zip(&self.at.std_gradient);
-            self.gradient.extend(slopes.map(|(m, s)| by_mean * m + by_std * (search.optimism * s)));
+            landscape.gradient(&self.at, &mut self.gradient);
             if let Some(Lattice { moves, .. }) = mixed {
                 for (g, moves) in self.gradient.iter_mut().zip(moves) {
                     *g = if *moves { *g } else { 0.0 };
@@ -304,7 +297,7 @@ impl Maximiser {
                     bring_back(frame, search.beta, &mut self.u, &mut self.trial);
                 }
                 gp.predict_with_gradient(&self.trial, &mut self.at);
-                let new = acquisition.value(self.at.mean, search.optimism * self.at.std, best);
+                let new = landscape.worth(self.at.mean, self.at.std);
                 if new > score {
                     score = new;
                     improved = true;
@@ -341,6 +334,14 @@ fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
             *u = u.clamp(-1.0, 1.0);
         }
     }
+}
+
+/// A place in the box with its score and predicted mean.
+#[derive(Clone, Debug)]
+pub(crate) struct Scored {
+    pub(crate) u: Vec<f64>,
+    pub(crate) mean: f64,
+    pub(crate) score: f64,
 }
 
 /// A scored candidate.

@@ -1,5 +1,6 @@
 //! What a candidate is worth, and where that is largest.
 
+pub(crate) mod landscape;
 pub(crate) mod maximise;
 
 use crate::math;

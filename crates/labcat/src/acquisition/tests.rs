@@ -1,10 +1,12 @@
 //! Slopes against finite differences, the far tails against a continued fraction, the samples against the regions they belong to.
 
 use super::AcquisitionKind::{ExpectedImprovement, LogExpectedImprovement};
+use super::landscape::Landscape;
 use super::maximise::{Maximiser, Search};
 use super::*;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::kernel::KernelKind;
+use crate::gp::surrogate::Surrogate;
 use crate::gp::{Buffers, Gp, Prior};
 use crate::rng::Rng;
 
@@ -133,6 +135,12 @@ fn model(rng: &mut Rng, d: usize, beta: f64) -> Gp {
     Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-3), &y, buffers).unwrap()
 }
 
+fn maximise(maximiser: &mut Maximiser, gp: &Gp, frame: &Frame, kind: AcquisitionKind, search: &Search, rng: &mut Rng) {
+    let surrogate = Surrogate::new(gp.clone());
+    let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism: search.optimism };
+    maximiser.run(&landscape, frame, search, rng);
+}
+
 #[test]
 fn candidates_lie_in_the_trust_region_and_in_the_box() {
     let mut rng = Rng::new(1);
@@ -147,7 +155,7 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                     let (candidates, near) = (10 * d, 4 * d);
                     let search = Search { beta, candidates, near, nearest: 1e-4, optimism: 1.5, refinements };
                     let mut maximiser = Maximiser::default();
-                    maximiser.run(&gp, &frame, 0.0, LogExpectedImprovement, &search, &mut rng);
+                    maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, &mut rng);
                     let mut local = vec![0.0; d];
                     for taken in 0..search.candidates {
                         let candidate = maximiser.best().unwrap();
@@ -197,7 +205,7 @@ fn refinement_never_loses() {
                         refinements,
                     };
                     let mut maximiser = Maximiser::default();
-                    maximiser.run(&gp, &frame, 0.0, kind, &search, &mut Rng::new(3));
+                    maximise(&mut maximiser, &gp, &frame, kind, &search, &mut Rng::new(3));
                     scores.push(maximiser.best().unwrap().score);
                 }
                 assert!(scores[0] <= scores[1] && scores[1] <= scores[2], "{scores:?}");
@@ -214,7 +222,7 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let gp = model(&mut rng, d, 0.5);
     let search = Search { beta: 0.5, candidates: 10 * d, near: 0, nearest: 1e-4, optimism: 1.0, refinements: 0 };
     let mut maximiser = Maximiser::default();
-    maximiser.run(&gp, &frame, 0.0, ExpectedImprovement, &search, &mut rng);
+    maximise(&mut maximiser, &gp, &frame, ExpectedImprovement, &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
 }
 
@@ -237,7 +245,7 @@ fn near_samples_find_what_uniform_ones_miss() {
     let best_score = |near: usize, rng: &mut Rng| {
         let search = Search { beta: 0.7, candidates: 10 * d, near, nearest: 1e-4, optimism: 0.1, refinements: 20 };
         let mut maximiser = Maximiser::default();
-        maximiser.run(&gp, &frame, 0.0, LogExpectedImprovement, &search, rng);
+        maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, rng);
         maximiser.best().unwrap().score
     };
     let (mut uniform, mut near) = (0.0, 0.0);

@@ -1,8 +1,8 @@
 //! The local Gaussian process: fitted model, posterior, and the likelihood with its derivatives.
 
-pub(crate) mod joint;
 pub(crate) mod kernel;
 pub(crate) mod likelihood;
+pub(crate) mod surrogate;
 
 use crate::linalg::{self, Matrix, NonPositivePivot};
 use crate::math;
@@ -80,13 +80,28 @@ impl Buffers {
 }
 
 /// A Gaussian process fitted at unit length-scales: a value of this type *is* fitted. (eq:gp_regression)
+///
+/// Its rows are the observed values and, appended below them, slopes and fantasies. A slope is a derivative v·∇f along a direction of length
+/// one: the derivative of a Gaussian process is one too. For s = |a − b|², δ = a − b: cov(f(a), v·∇f(b)) = −2 k′ δ·v and
+/// cov(u·∇f(a), v·∇f(b)) = −4 k″ (δ·u)(δ·v) − 2 k′ u·v, times σ_f².
 #[derive(Clone, Debug)]
 pub(crate) struct Gp {
     prior: Prior,
     b: Buffers,
     log_likelihood: f64,
-    /// Factor of the observations and, below them, of the fantasies appended since.
-    fantasies: usize,
+    /// Rows appended since the fit.
+    appended: usize,
+    /// The directions of the slopes, which are rows from `first_slope` on.
+    directions: Vec<Vec<f64>>,
+    first_slope: usize,
+}
+
+/// A derivative of the output at a point, along `direction`, both in local coordinates.
+#[derive(Clone, Debug)]
+pub(crate) struct Slope {
+    pub(crate) x: Vec<f64>,
+    pub(crate) direction: Vec<f64>,
+    pub(crate) value: f64,
 }
 
 impl Gp {
@@ -106,7 +121,7 @@ impl Gp {
             return Err((pivot, b));
         }
         let log_det: f64 = 2.0 * (0..n).map(|i| math::ln(b.factor[(i, i)])).sum::<f64>();
-        let mut gp = Self { prior, b, log_likelihood: 0.0, fantasies: 0 };
+        let mut gp = Self { prior, b, log_likelihood: 0.0, appended: 0, directions: Vec::new(), first_slope: 0 };
         gp.solve_alpha();
         let quadratic = linalg::dot(&gp.b.residual, &gp.b.alpha);
         // log p(Y′ | X′, θ), with y − m in the place of y. (eq:gp_log_lik)
@@ -134,6 +149,13 @@ impl Gp {
         }
     }
 
+    /// The model of other outputs at the same inputs, without noise.
+    pub(crate) fn refit(&self, prior: Prior, y: &[f64]) -> Option<Self> {
+        let mut buffers = Buffers::default();
+        buffers.inputs(self.b.x.rows(), self.b.x.cols()).copy_from(&self.b.x);
+        Self::fit(prior, y, buffers).ok()
+    }
+
     pub(crate) fn into_buffers(self) -> Buffers {
         self.b
     }
@@ -146,16 +168,22 @@ impl Gp {
         self.log_likelihood
     }
 
-    /// Number of observations, without fantasies.
+    /// Number of observed values.
     pub(crate) fn len(&self) -> usize {
-        self.b.alpha.len() - self.fantasies
+        self.b.alpha.len() - self.appended
     }
 
-    pub(crate) fn fantasies(&self) -> usize {
-        self.fantasies
+    /// Number of rows appended to them.
+    pub(crate) fn appended(&self) -> usize {
+        self.appended
     }
 
-    /// Inputs of the observations (and fantasies), in local coordinates.
+    /// Whether some rows are slopes.
+    pub(crate) fn has_slopes(&self) -> bool {
+        !self.directions.is_empty()
+    }
+
+    /// Inputs of all rows, in local coordinates.
     pub(crate) fn inputs(&self) -> &Matrix {
         &self.b.x
     }
@@ -172,7 +200,7 @@ impl Gp {
     }
 
     /// First derivative of log p(Y′ | X′, θ) in the logarithm of a factor on all noise variances, and the average information that stands
-    /// for minus its second: ½ Σ n_i (α_i² − (K⁻¹)_ii) and ½ αᵀ N K⁻¹ N α. Only while there are no fantasies.
+    /// for minus its second: ½ Σ n_i (α_i² − (K⁻¹)_ii) and ½ αᵀ N K⁻¹ N α. Only before rows are appended.
     pub(crate) fn noise_slopes(&self, scratch: &mut Matrix, inverse: &mut Matrix) -> (f64, f64) {
         let b = &self.b;
         linalg::inverse_from_cholesky(&b.factor, scratch, inverse);
@@ -198,7 +226,7 @@ impl Gp {
     }
 
     /// By how much μ is smaller at `here` than at `there`, and the standard deviation of that: f at two places that are near each other is
-    /// wrong in the same way. Only while there are no fantasies.
+    /// wrong in the same way. Only before rows are appended.
     pub(crate) fn gain(&self, here: &[f64], there: &[f64]) -> (f64, f64) {
         let (b, prior) = (&self.b, &self.prior);
         let (mut difference, mut k) = (vec![0.0; b.x.rows()], vec![0.0; b.x.rows()]);
@@ -222,7 +250,7 @@ impl Gp {
         linalg::solve_lower_transposed(&b.factor, &mut b.alpha);
     }
 
-    /// The newest output and how far it lies above what the others alone would have predicted: α_n L_nn². Only while there are no fantasies.
+    /// The newest output and how far it lies above what the others alone would have predicted: α_n L_nn². Only before rows are appended.
     pub(crate) fn surprise(&self) -> Option<(f64, f64)> {
         let last = self.len().checked_sub(1)?;
         let pivot = self.b.factor[(last, last)];
@@ -258,44 +286,92 @@ impl Gp {
         self.solve_alpha();
     }
 
-    /// Adds a point with a fantasised output: the posterior mean there, but no less than `floor`. The mean leaves the mean
+    /// Adds a value that was not observed: the posterior mean there, but no less than `floor`. The mean leaves the mean
     /// everywhere as it is and takes the variance around it away. Gives the output.
     pub(crate) fn append_fantasy(&mut self, x: &[f64], floor: f64) -> f64 {
-        let mean = self.mean_at(x);
-        let total = self.b.x.rows();
+        let Prior { mean, signal, noise, .. } = self.prior;
+        self.append(x, None, (mean, signal, noise), |mean| mean.max(floor))
+    }
+
+    /// Adds an observed slope, below the values and any slopes before it. One without a direction or a finite value is left out.
+    pub(crate) fn append_slope(&mut self, mut slope: Slope) {
+        let length = linalg::dot(&slope.direction, &slope.direction).sqrt();
+        if !(length > 0.0 && slope.value.is_finite()) {
+            return;
+        }
+        slope.direction.iter_mut().for_each(|v| *v /= length);
+        if self.directions.is_empty() {
+            self.first_slope = self.b.x.rows();
+        }
+        let prior = (0.0, -2.0 * self.prior.signal * self.prior.kernel.slopes_at(0.0, 1.0).0, 0.0);
+        let direction = slope.direction.clone();
+        self.append(&slope.x, Some(&slope.direction), prior, |_| slope.value / length);
+        self.directions.push(direction);
+    }
+
+    /// Adds a row whose output, made from its posterior mean, has this prior mean, variance and noise. Gives the output.
+    fn append(
+        &mut self,
+        x: &[f64],
+        direction: Option<&[f64]>,
+        (prior_mean, variance, noise): (f64, f64, f64),
+        output: impl FnOnce(f64) -> f64,
+    ) -> f64 {
+        let mut k = std::mem::take(&mut self.b.scratch);
+        self.covariances(x, direction, &mut k);
+        let mean = prior_mean + linalg::dot(&k, &self.b.alpha);
         let b = &mut self.b;
-        b.scratch.clear();
-        b.scratch.resize(total, 0.0);
-        kernel_column(&self.prior, &b.x, x, &mut b.scratch);
-        linalg::solve_lower(&b.factor, &mut b.scratch);
-        let rest = self.prior.signal + self.prior.nugget + self.prior.noise - linalg::dot(&b.scratch, &b.scratch);
+        linalg::solve_lower(&b.factor, &mut k);
+        let rest = variance + self.prior.nugget + noise - linalg::dot(&k, &k);
         let pivot = rest.max(self.prior.nugget.max(1e-14 * self.prior.signal)).sqrt();
-        b.factor.append_row(&b.scratch, pivot);
+        b.factor.append_row(&k, pivot);
         b.x.append_coordinates(x);
         b.x_transposed.append_column(x);
-        self.fantasies += 1;
+        self.appended += 1;
         // α of the grown system: α ← α − w δ/s and δ/s below it, for w = K⁻¹ k, the surprise δ and its variance s.
-        let output = mean.max(floor);
+        let output = output(mean);
         let gain = (output - mean) / (pivot * pivot);
-        if gain > 0.0 {
-            linalg::solve_lower_transposed(&b.factor, &mut b.scratch);
-            linalg::axpy(&mut b.alpha, -gain, &b.scratch);
+        if gain != 0.0 {
+            linalg::solve_lower_transposed(&b.factor, &mut k);
+            linalg::axpy(&mut b.alpha, -gain, &k);
         }
         b.alpha.push(gain);
+        b.scratch = k;
         output
     }
 
-    /// μ(x) alone. (eq:gp_mean_pred)
-    fn mean_at(&mut self, x: &[f64]) -> f64 {
-        let b = &mut self.b;
-        b.scratch.clear();
-        b.scratch.resize(b.x.rows(), 0.0);
-        kernel_column(&self.prior, &b.x, x, &mut b.scratch);
-        self.prior.mean + linalg::dot(&b.scratch, &b.alpha)
+    /// The covariances of f(x), or of its slope along a direction, with every row.
+    fn covariances(&self, x: &[f64], along: Option<&[f64]>, out: &mut Vec<f64>) {
+        let (b, prior) = (&self.b, &self.prior);
+        out.clear();
+        out.resize(b.x.rows(), 0.0);
+        kernel_column(prior, &b.x, x, out);
+        if along.is_none() && self.directions.is_empty() {
+            return;
+        }
+        for (i, out) in out.iter_mut().enumerate() {
+            let (own, x_i) = (self.direction(i), b.x_transposed.col(i));
+            let delta = |v: &[f64]| x.iter().zip(x_i).zip(v).map(|((a, b), v)| (a - b) * v).sum::<f64>();
+            let s: f64 = x.iter().zip(x_i).map(|(a, b)| (a - b) * (a - b)).sum();
+            let (first, second) = prior.kernel.slopes_at(s, prior.kernel.at(s));
+            match (along, own) {
+                (None, None) => {}
+                (None, Some(v)) => *out = -2.0 * prior.signal * first * delta(v),
+                (Some(u), None) => *out = 2.0 * prior.signal * first * delta(u),
+                (Some(u), Some(v)) => {
+                    *out = -prior.signal * (4.0 * second * delta(u) * delta(v) + 2.0 * first * linalg::dot(u, v));
+                }
+            }
+        }
     }
 
-    /// α = K⁻¹ r for other outputs at the same inputs, fantasies included.
-    pub(crate) fn weights_of(&self, mut residual: Vec<f64>) -> Vec<f64> {
+    /// The direction of row `i` if it is a slope.
+    fn direction(&self, i: usize) -> Option<&[f64]> {
+        self.directions.get(i.wrapping_sub(self.first_slope)).map(Vec::as_slice)
+    }
+
+    /// α = K⁻¹ r for other outputs at the same inputs, appended rows included.
+    fn weights_of(&self, mut residual: Vec<f64>) -> Vec<f64> {
         linalg::solve_lower(&self.b.factor, &mut residual);
         linalg::solve_lower_transposed(&self.b.factor, &mut residual);
         residual
@@ -307,34 +383,63 @@ impl Gp {
     }
 
     /// α of the outputs themselves.
-    pub(crate) fn weights(&self) -> &[f64] {
+    fn weights(&self) -> &[f64] {
         &self.b.alpha
     }
 
-    /// Σ αᵢ k(x, xᵢ) and its gradient for each of several α, which may be shorter than the inputs.
-    pub(crate) fn sums_at(&self, x: &[f64], alphas: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
+    /// The same model of other outputs: with these α, and a variance of `factor` times its own.
+    fn with_weights(&self, alpha: Vec<f64>, factor: f64) -> Self {
+        let mut gp = self.clone();
+        let Prior { signal, nugget, noise, .. } = self.prior;
+        gp.prior =
+            Prior { mean: 0.0, signal: factor * signal, nugget: factor * nugget, noise: factor * noise, ..self.prior };
+        gp.b.factor.scale(factor.sqrt());
+        gp.b.alpha = alpha.into_iter().map(|a| a / factor).collect();
+        gp
+    }
+
+    /// Σ αᵢ k(x, xᵢ) over values, and its gradient; α may be shorter than the inputs.
+    fn sum_at(&self, x: &[f64], alpha: &[f64]) -> (f64, Vec<f64>) {
         let (b, prior) = (&self.b, &self.prior);
         let mut s = vec![0.0; b.x.rows()];
         b.x.squared_distances_to(|j| x[j], &mut s);
         let mut k = s.clone();
         prior.kernel.apply(&mut k);
-        let slopes: Vec<f64> =
-            s.iter().zip(&k).map(|(s, k)| 2.0 * prior.signal * prior.kernel.slopes_at(*s, *k).0).collect();
-        let sums = |alpha: &Vec<f64>| {
-            let value = prior.signal * alpha.iter().zip(&k).map(|(a, k)| a * k).sum::<f64>();
-            let mut gradient = vec![0.0; x.len()];
-            for (i, (alpha, slope)) in alpha.iter().zip(&slopes).enumerate() {
-                for ((g, x), x_i) in gradient.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
-                    *g += alpha * slope * (x - x_i);
-                }
+        let value = prior.signal * alpha.iter().zip(&k).map(|(a, k)| a * k).sum::<f64>();
+        let mut gradient = vec![0.0; x.len()];
+        for (i, alpha) in alpha.iter().enumerate() {
+            let slope = 2.0 * prior.signal * prior.kernel.slopes_at(s[i], k[i]).0;
+            for ((g, x), x_i) in gradient.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
+                *g += alpha * slope * (x - x_i);
             }
-            (value, gradient)
-        };
-        alphas.iter().map(sums).collect()
+        }
+        (value, gradient)
     }
 
-    /// The second derivatives of Σ αᵢ k(x, xᵢ): Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
-    pub(crate) fn hessian_at(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
+    /// Adds the second derivatives of the mean.
+    fn add_hessian(&self, x: &[f64], out: &mut Matrix) {
+        if self.directions.is_empty() {
+            return self.add_hessian_of(x, &self.b.alpha, 1.0, out);
+        }
+        // Slopes have third derivatives of the kernel, which need not exist: differences of the mean's gradient.
+        const STEP: f64 = 1e-4;
+        let (d, mut at) = (x.len(), PointPrediction::default());
+        for j in 0..d {
+            for sign in [1.0, -1.0] {
+                let mut moved = x.to_vec();
+                moved[j] += sign * STEP;
+                self.predict_with_gradient(&moved, &mut at);
+                for (i, slope) in at.mean_gradient.iter().enumerate() {
+                    let half = 0.25 * sign * slope / STEP;
+                    out[(i, j)] += half;
+                    out[(j, i)] += half;
+                }
+            }
+        }
+    }
+
+    /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
+    fn add_hessian_of(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
         let (b, prior, d) = (&self.b, &self.prior, x.len());
         let mut s = vec![0.0; b.x.rows()];
         b.x.squared_distances_to(|j| x[j], &mut s);
@@ -359,7 +464,17 @@ impl Gp {
         linalg::squared_distances(points, &self.b.x, k_star);
         mean.clear();
         mean.resize(points.rows(), self.prior.mean);
-        add_weighted_kernels(&self.prior, &self.b.alpha, k_star, mean);
+        if self.directions.is_empty() {
+            add_weighted_kernels(&self.prior, &self.b.alpha, k_star, mean);
+        } else {
+            let (mut x, mut k) = (vec![0.0; points.cols()], Vec::new());
+            for (row, mean) in mean.iter_mut().enumerate() {
+                x.iter_mut().enumerate().for_each(|(j, x)| *x = points[(row, j)]);
+                self.covariances(&x, None, &mut k);
+                *mean += linalg::dot(&k, &self.b.alpha);
+                k.iter().enumerate().for_each(|(i, k)| k_star[(row, i)] = *k);
+            }
+        }
         linalg::solve_rows(&self.b.factor, k_star);
         std.clear();
         std.resize(points.rows(), self.prior.signal + self.prior.nugget);
@@ -368,7 +483,40 @@ impl Gp {
 
     /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
     pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
-        predict_with_gradient(self, x, g);
+        if self.directions.is_empty() {
+            predict_with_gradient(self, x, g);
+        } else {
+            self.predict_with_slopes(x, g);
+        }
+    }
+
+    /// The same where some rows are slopes.
+    fn predict_with_slopes(&self, x: &[f64], g: &mut PointPrediction) {
+        let (b, prior) = (&self.b, &self.prior);
+        self.covariances(x, None, &mut g.v);
+        g.mean = prior.mean + linalg::dot(&g.v, &b.alpha);
+        linalg::solve_lower(&b.factor, &mut g.v);
+        let variance = prior.signal + prior.nugget - linalg::dot(&g.v, &g.v);
+        g.std = variance.max(prior.nugget).sqrt();
+        linalg::solve_lower_transposed(&b.factor, &mut g.v);
+        for gradient in [&mut g.mean_gradient, &mut g.std_gradient] {
+            gradient.clear();
+            gradient.resize(x.len(), 0.0);
+        }
+        for (i, (alpha, v)) in b.alpha.iter().zip(&g.v).enumerate() {
+            let (own, x_i) = (self.direction(i), b.x_transposed.col(i));
+            let s: f64 = x.iter().zip(x_i).map(|(a, b)| (a - b) * (a - b)).sum();
+            let (first, second) = prior.kernel.slopes_at(s, prior.kernel.at(s));
+            // ∂/∂x of the covariance, as multiples of x − x_i and of the row's direction.
+            let delta = own.map(|v| x.iter().zip(x_i).zip(v).map(|((a, b), v)| (a - b) * v).sum::<f64>());
+            let apart = prior.signal * delta.map_or(2.0 * first, |along| -4.0 * second * along);
+            for j in 0..x.len() {
+                let turned = own.map_or(0.0, |v| -2.0 * prior.signal * first * v[j]);
+                let dk = apart * (x[j] - x_i[j]) + turned;
+                g.mean_gradient[j] += alpha * dk;
+                g.std_gradient[j] -= v * dk / g.std;
+            }
+        }
     }
 }
 

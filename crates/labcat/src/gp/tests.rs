@@ -7,6 +7,7 @@ use crate::rng::Rng;
 
 mod noise;
 mod precise;
+mod slopes;
 
 const KERNELS: [KernelKind; 2] = [KernelKind::SquaredExponential, KernelKind::Matern52];
 
@@ -382,7 +383,7 @@ fn fantasies_equal_refitting_with_the_mean_as_value() {
             let at: Vec<f64> = local.iter().zip(&problem.ell).map(|(x, l)| x * l).collect();
             let mean = gp.append_fantasy(&local, f64::NEG_INFINITY);
             close(mean, predict(&before, &problem.ell, &at).0, 1e-13 * problem.condition, "the fantasy's value");
-            assert_eq!((gp.fantasies(), gp.len()), (count, problem.x.len()));
+            assert_eq!((gp.appended(), gp.len()), (count, problem.x.len()));
             x.push(at);
             y.push(mean);
         }

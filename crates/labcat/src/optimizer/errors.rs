@@ -1,7 +1,9 @@
 //! Why there is no suggestion, and why a result was not taken.
 
+use super::config::ConfigError;
 use super::report::StopReason;
-use crate::domain::PointError;
+use crate::domain::{DomainError, PointError};
+use crate::known::KnownError;
 use crate::observations::{Outcome, TrialId};
 
 /// Why there is no suggestion.
@@ -47,6 +49,14 @@ pub enum TellError {
         /// Constraints of the configuration.
         expected: usize,
     },
+    /// The number of standard deviations of constraints differs from the number of constraints.
+    #[error("{got} standard deviations were told with {expected} constraints: one for each, NaN where it is not known")]
+    ConstraintStd {
+        /// Standard deviations told.
+        got: usize,
+        /// Constraints told.
+        expected: usize,
+    },
     /// The number of derivatives differs from the number of parameters.
     #[error("the gradient has {got} components: there are {expected} parameters (NaN for one that is not known)")]
     Gradient {
@@ -64,9 +74,39 @@ impl Outcome {
         if told != constraints && !(told == 0 && self.is_failed()) {
             return Err(TellError::Constraints { got: told, expected: constraints });
         }
+        let stds = self.constraint_std().len();
+        if stds != told && stds != 0 {
+            return Err(TellError::ConstraintStd { got: stds, expected: told });
+        }
         if derivatives != dim && derivatives != 0 {
             return Err(TellError::Gradient { got: derivatives, expected: dim });
         }
         Ok(())
     }
+}
+
+/// Any error of this crate.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(transparent)]
+#[non_exhaustive]
+pub enum Error {
+    /// The domain makes no sense.
+    Domain(#[from] DomainError),
+    /// The configuration makes no sense.
+    Config(#[from] ConfigError),
+    /// The point is not one of the domain.
+    Point(#[from] PointError),
+    /// The known constraints make no sense.
+    Known(#[from] KnownError),
+    /// The text of a constraint cannot be read.
+    Formula(#[from] crate::formula::FormulaError),
+    /// There is no suggestion.
+    Ask(#[from] AskError),
+    /// A result was not taken.
+    Tell(#[from] TellError),
+    /// What was told is not a standard deviation.
+    Std(#[from] crate::observations::StdError),
+    /// A saved state could not be continued from.
+    #[cfg(feature = "serde")]
+    State(#[from] super::state::StateError),
 }

@@ -1,41 +1,45 @@
 //! Ask and tell: suggestions with ids, any number outstanding, told in any order.
 
-mod climb;
 pub(crate) mod config;
+mod dataset;
+mod descent;
 mod errors;
-mod feasible;
-mod landscape;
-mod mixed;
+mod forecast;
+mod merit;
 mod model;
+mod nearest;
 mod noise;
 mod overall;
+mod portfolio;
+mod problem;
 mod propose;
-mod regression;
+mod recommend;
+mod region;
 pub(crate) mod report;
 mod run;
+mod search;
 mod seen;
-mod shortcut;
 #[cfg(feature = "serde")]
 pub(crate) mod state;
-mod survey;
 mod view;
 
-pub use errors::{AskError, TellError};
+pub use errors::{AskError, Error, TellError};
 pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
-use crate::domain::{Domain, PointError};
-use crate::error::Error;
+use crate::domain::{Axis, Domain, PointError};
 use crate::known::{Known, KnownError};
+use crate::length_scale::StepKind;
 use crate::math;
 use crate::observations::{Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
 use noise::Found;
-use propose::{Choice, Scope};
+use portfolio::{Portfolio, Tools};
+use problem::{Choice, Limited, Pending, Problem, problem};
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
-use run::LocalRun;
+use run::{Extent, LocalRun};
 use seen::Seen;
 use std::collections::VecDeque;
 
@@ -46,51 +50,6 @@ pub struct Suggestion {
     pub id: TrialId,
     /// Where, in user units.
     pub x: Vec<f64>,
-}
-
-/// A point asked and not yet told.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Pending {
-    id: TrialId,
-    x: Vec<f64>,
-    run: usize,
-}
-
-/// Known constraints, and a place in the box that meets them.
-#[derive(Clone, Debug, Default)]
-struct Limited {
-    known: Known,
-    inside: Vec<f64>,
-    /// Of a small finite space, every configuration that meets them.
-    listed: Option<Vec<Vec<f64>>>,
-}
-
-impl Limited {
-    fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
-    /// The point nearest to `u` on the way to `centre` (if that is allowed, else to the place known to be) that meets the constraints,
-    /// in user units.
-    fn pull(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
-        self.known.pull(domain, u, centre).or_else(|| self.known.pull(domain, u, &self.inside))
-    }
-
-    /// As [`Limited::pull`], but with the whole numbers and choices of `u` if its reals alone can meet the constraints.
-    fn settle(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
-        const ROUNDS: usize = 5;
-        let (mut place, mut x) = (u.to_vec(), vec![0.0; domain.parameters().len()]);
-        for _ in 0..ROUNDS {
-            let Some(next) = self.known.project(domain, &place) else { break };
-            place = next;
-            domain.to_user(&place, &mut x);
-            if self.known.admits(domain, &mut x) {
-                return Some(x);
-            }
-        }
-        self.pull(domain, u, centre)
-    }
 }
 
 /// The optimizer: a state machine of `ask` and `tell`.
@@ -126,6 +85,8 @@ pub struct Optimizer {
     /// How many evaluations the user will have outstanding at a time, 0 if not known. Not part of the saved state.
     expected: usize,
     run: LocalRun,
+    /// The runs beside it.
+    portfolio: Portfolio,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
     /// What the runs that are over would recommend under noise: the best of it.
@@ -168,6 +129,7 @@ impl Optimizer {
             next_id: 0,
             expected: 0,
             run,
+            portfolio: Portfolio::default(),
             best_run: None,
             found: None,
             restarts: Vec::new(),
@@ -190,7 +152,7 @@ impl Optimizer {
     /// an optimizer that continues from one.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
-        let length = self.domain.list_length().filter(|n| *n <= mixed::SMALL && !known.is_empty());
+        let length = self.domain.list_length().filter(|n| *n <= region::SMALL && !known.is_empty());
         let listed = length.map(|n| known.list(&self.domain, n));
         let inside = match listed.as_ref().map(|all| all.first()) {
             Some(first) => {
@@ -214,11 +176,9 @@ impl Optimizer {
             return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
         }
         let (choice, restart) = self.next_choice()?;
-        let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
-        let model = self.model.as_ref().filter(|_| chosen_by_model).map(|model| (&self.domain, &self.run, model));
-        StepReport::write(&mut self.report, self.observations.len(), &choice, model, self.run.number, restart);
-        let kept = self.run.kept.as_ref().filter(|kept| kept.leads && choice.origin.is_proposed());
-        let number = kept.map_or(self.run.number, |kept| kept.run.number);
+        self.write_report(&choice, restart);
+        let kept = self.portfolio.led_by_kept().filter(|_| choice.origin.is_proposed());
+        let number = kept.unwrap_or(self.run.number);
         Ok(self.suggest(choice.x, number))
     }
 
@@ -287,6 +247,39 @@ impl Optimizer {
         }
     }
 
+    /// A step of the run whose turn it is.
+    fn propose(&mut self) -> Result<Choice, RestartCause> {
+        let (problem, next) = (problem!(self), TrialId(self.next_id));
+        let tools = Tools { model: &mut self.model, work: &mut self.work, rng: &mut self.rng, next };
+        self.portfolio.propose(problem, &mut self.run, tools)
+    }
+
+    /// Writes what this `ask` did over the last report: a steady run allocates nothing here.
+    fn write_report(&mut self, choice: &Choice, restart: Option<RestartCause>) {
+        let report = self.report.get_or_insert_with(StepReport::empty);
+        for v in [&mut report.length_scales, &mut report.half_widths, &mut report.centre, &mut report.rotation] {
+            v.clear();
+        }
+        (report.evaluations, report.run) = (self.observations.len(), self.run.number);
+        (report.origin, report.restart) = (choice.origin, restart);
+        (report.acquisition, report.predicted, report.clipped) = (choice.acquisition, choice.predicted, choice.clipped);
+        (report.observations, report.discarded, report.step) = (0, 0, StepKind::Stay);
+        (report.output_range, report.log_likelihood, report.nugget) = (0.0, 0.0, 0.0);
+        let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
+        if let Some(model) = self.model.as_ref().filter(|_| chosen_by_model) {
+            let (frame, gp) = (&self.run.now.frame, &model.surrogate.gp);
+            (report.observations, report.discarded, report.step) = (gp.len(), model.discarded, model.step);
+            (report.output_range, report.nugget) = (model.outputs.range(), gp.prior().nugget);
+            report.log_likelihood = gp.log_likelihood();
+            report.length_scales.extend_from_slice(&model.ell);
+            let bounded = frame.scale().iter().zip(self.domain.axes()).filter(|(_, axis)| **axis != Axis::Choice);
+            report.half_widths.extend(bounded.map(|(s, _)| s * self.run.now.beta));
+            report.centre.resize(self.domain.parameters().len(), 0.0);
+            self.domain.to_user(frame.centre(), &mut report.centre);
+            report.rotation.extend_from_slice(frame.rotation().as_slice());
+        }
+    }
+
     /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
     /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when nothing of a finite
     /// space is left and that decides what comes next; where values have noise a point comes again.
@@ -312,8 +305,7 @@ impl Optimizer {
                 }
             };
             self.domain.to_user(&u, &mut x);
-            let allowed = self.known.is_empty() || self.known.known.admits(&self.domain, &mut x);
-            if !allowed {
+            if !self.known.admits(&self.domain, &mut x) {
                 // Another one that does; the place that is known to do so if none is found.
                 let other = self.known.known.sample(&self.domain, &mut self.rng);
                 self.domain.to_user(&other.unwrap_or_else(|_| self.known.inside.clone()), &mut x);
@@ -324,7 +316,7 @@ impl Optimizer {
             }
         }
         let told = self.observations.all();
-        let new = mixed::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
+        let new = region::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
         self.spent |= new.is_none() && finite;
         let ends = self.spent && (self.is_exhausted() || self.is_to_be_repeated());
         if let Some((rng, design)) = before.filter(|_| ends) {
@@ -385,8 +377,7 @@ impl Optimizer {
             next.place(best, true);
         }
         let recommended = self.keep_found();
-        next.kept = mixed::kept(&self.observations, &mut self.run);
-        next.survey = self.run.survey.take();
+        self.portfolio = std::mem::take(&mut self.portfolio).next(&self.observations);
         let over = std::mem::replace(&mut self.run, next);
         let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
         if holds_best && over.started() {
@@ -456,7 +447,7 @@ impl Optimizer {
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
-        (self.run.slice, self.run.kept, self.run.survey) = (None, None, None); // begun again when they are needed
+        self.portfolio = Portfolio::default(); // begun again when it is needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         let run = self.observations.all()[position].run;
@@ -465,7 +456,7 @@ impl Optimizer {
         }
         let changes_side = failed != fails_now && self.run.holds(position, run);
         let told = self.run.now.told;
-        let nearby = shortcut::may_rest_on(&self.settings, &self.run.now, position);
+        let nearby = forecast::may_rest_on(problem!(self), &self.run.now, position);
         let wide = nearby || self.has_noise(); // then far more than the members is looked at
         // What a failed evaluation measured is in the models of the constraints.
         let measured = self.config().constraints > 0 && self.run.failed.contains(&position);
@@ -511,9 +502,9 @@ impl Optimizer {
         if of_this_run {
             self.run.place(position, succeeded);
         }
-        mixed::place(&self.domain, &self.observations, &mut self.run, position, succeeded);
+        self.portfolio.place(&self.domain, &self.observations, position, succeeded);
         // The search of the reals and the survey need not have taken it in.
-        let of_run = self.model.as_ref().is_some_and(|model| model.scope == Scope::Region);
+        let of_run = self.model.as_ref().is_some_and(|model| model.extent == Extent::Region);
         if !(of_this_run && succeeded && of_run) {
             self.drop_model(); // it holds a fantasy of this point
         }

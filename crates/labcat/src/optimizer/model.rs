@@ -1,81 +1,104 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
-use super::config::Settings;
-use super::feasible::{self, Limits};
-use super::mixed;
-use super::noise;
-use super::propose::{Problem, Scope};
+use super::config::{Noise, Settings};
+use super::dataset::{self, Output};
+use super::merit::Merit;
+use super::nearest::{Forecast, Nearest};
+use super::problem::Problem;
+use super::region;
 use super::report::RestartCause;
-use super::run::LocalRun;
-use super::shortcut::{Nearby, Shortcut};
+use super::run::{Extent, LocalRun};
 use crate::acquisition::maximise::Maximiser;
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
-use crate::gp::joint::{Joint, Slope};
-use crate::gp::{Buffers, Gp, Prior};
+use crate::gp::surrogate::{Rows, Surrogate};
+use crate::gp::{Buffers, Gp, Prior, Slope};
 use crate::length_scale::{LengthScales, StepKind};
 use crate::linalg::Matrix;
 use crate::math;
-use crate::quadratic::Quadratic;
-use crate::quartic::Quartic;
+use crate::polynomial::Polynomial;
 use crate::trust_region::TrustRegion;
+
+/// Values are warped only while their spread is this many times the noise.
+const CLEAR: f64 = 20.0;
+/// Noise of this part of the members' spread is all that the model sees, and how fast a run's memory of that follows.
+const DROWNED: f64 = 1.0 / 3.0;
+const FOLLOW: f64 = 0.2;
+/// Under noise a run ends after this many evaluations per dimension in which its recommendation became no better.
+const PATIENCE: usize = 40;
+/// Derivatives per dimension that enter the model, and the most in all.
+const SLOPES: usize = 20;
+const MOST_SLOPES: usize = 400;
+/// Two places are one if they are nearer than this part of the trust region.
+const SAME_PLACE: f64 = 2e-3;
 
 /// What lines 6–11 found.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    pub(super) fit: Fit,
+    pub(super) surrogate: Surrogate,
+    /// ℓ*: what each axis was stretched by, and how.
+    pub(super) ell: Vec<f64>,
+    pub(super) step: StepKind,
     pub(super) outputs: Outputs,
+    pub(super) standing: Standing,
     /// Observations forgotten in this step.
     pub(super) discarded: usize,
     /// The observation to be evaluated again, to find out whether values are exact.
     pub(super) again: Option<usize>,
-    /// Where a fit simpler than the model has its minimum, if it is to be followed there.
-    pub(super) shortcut: Option<Shortcut>,
-    /// How many of the fantasies in the model are failed points; the others are pending.
-    pub(super) avoided: usize,
-    /// The value to improve on: 0, the best output, or a smaller mean at a pending point.
+    /// Where a polynomial has its minimum, if it is to be followed there.
+    pub(super) forecast: Option<Forecast>,
+    /// How many of the appended rows are not pending points.
+    pub(super) settled: usize,
+    /// The output to improve on: 0, the best, or a smaller mean at a pending point.
     pub(super) incumbent: f64,
-    /// The measured constraints in the same frame.
-    pub(super) limits: Limits,
-    /// The objective with the derivatives that were told, if any.
-    pub(super) joint: Option<Joint>,
+    /// Where the model has its constrained minimum, in the frame; empty without constraints.
+    pub(super) minimum: Vec<f64>,
     /// Whose search it serves.
-    pub(super) scope: Scope,
+    pub(super) extent: Extent,
 }
 
-/// A Gaussian process in the frame of its own most likely length-scales.
-#[derive(Clone, Debug)]
-pub(super) struct Fit {
-    pub(super) gp: Gp,
-    /// ℓ*: what each axis was stretched by.
-    pub(super) ell: Vec<f64>,
-    pub(super) step: StepKind,
+/// What the members are worth, without their noise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// The best of them as a row, as a position in the history, and its merit.
+    row: usize,
+    pub(super) best: usize,
+    pub(super) merit: f64,
+    /// The lowest and the highest value.
+    low: f64,
+    high: f64,
+    /// Whether the values have noise.
+    pub(super) noisy: bool,
+    /// Whether some of them satisfies the measured constraints.
+    feasible: bool,
 }
 
 /// Memory that steps use in turn. It means nothing between them: anything of it can be dropped at any time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
-    /// y′ of the members, and the same without the warp.
+    /// y′ of the members, the same without the warp, and the variances of the noise in y′ (empty for none).
     pub(super) y: Vec<f64>,
     pub(super) linear: Vec<f64>,
-    /// Under noise: its variance in each y′, and the members' posterior means between 0 and 1.
-    pub(super) noise: Vec<f64>,
-    pub(super) smooth: Vec<f64>,
-    pub(super) matrix: Matrix,
-    pub(super) inverse: Matrix,
+    noise: Vec<f64>,
+    /// The members' values without their noise, their merits, and the merits between 0 and 1.
+    values: Vec<f64>,
+    pub(super) merits: Vec<f64>,
+    rank: Vec<f64>,
+    matrix: Matrix,
+    inverse: Matrix,
     axes: PrincipalAxes,
     length_scales: LengthScales,
     ell: Vec<f64>,
     /// Buffers of the next model, and of the trials of its line search.
-    pub(super) spare: Buffers,
-    pub(super) trial: Buffers,
+    spare: Buffers,
+    trial: Buffers,
     pub(super) maximiser: Maximiser,
-    pub(super) quadratic: Quadratic,
-    pub(super) quartic: Quartic,
-    pub(super) nearby: Nearby,
+    pub(super) polynomial: Polynomial,
+    pub(super) nearest: Nearest,
     /// The members along the box's own axes.
     pub(super) upright: Frame,
     pub(super) upright_inputs: Matrix,
+    pub(super) bounds: Vec<(f64, f64)>,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,
 }
@@ -85,9 +108,11 @@ impl Workspace {
     pub(super) fn new(settings: &Settings, d: usize) -> Self {
         let n = settings.region.keep.min(1000) + 2;
         let mut work = Self::default();
-        work.y.reserve(n);
-        work.linear.reserve(n);
+        for v in [&mut work.y, &mut work.linear, &mut work.values, &mut work.merits, &mut work.rank] {
+            v.reserve(n);
+        }
         work.ell.reserve(d);
+        work.bounds.reserve(d);
         work.dropped.reserve(n);
         work.scratch.reserve(n.max(2 * d));
         work.axes.reserve(n, d);
@@ -95,21 +120,24 @@ impl Workspace {
         work.spare.reserve(n, d);
         work.trial.reserve(n, d);
         work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
-        work.quadratic.reserve(n, d);
-        work.quadratic.reserve(work.nearby.reserve(settings, d), d);
+        work.polynomial.reserve(n, d);
+        work.polynomial.reserve(work.nearest.reserve(settings, d), d);
         work.upright = Frame::of_box(d);
         work.upright_inputs.reserve(n, d);
         work
     }
 
-    /// Takes the memory of a model that is of no more use.
-    pub(super) fn reclaim(&mut self, model: Option<Model>) {
-        self.reclaim_fit(model.map(|m| m.fit));
+    /// ℓ* of the newest step.
+    pub(super) fn take_ell(&mut self) -> Vec<f64> {
+        let mut ell = std::mem::take(&mut self.ell);
+        ell.clone_from(&self.length_scales.ell);
+        ell
     }
 
-    pub(super) fn reclaim_fit(&mut self, fit: Option<Fit>) {
-        if let Some(Fit { gp, ell, .. }) = fit {
-            self.spare = gp.into_buffers();
+    /// Takes the memory of a model that is of no more use.
+    pub(super) fn reclaim(&mut self, model: Option<Model>) {
+        if let Some(Model { surrogate, ell, .. }) = model {
+            self.spare = surrogate.gp.into_buffers();
             self.ell = ell;
         }
     }
@@ -129,9 +157,9 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
         run.now.others = problem.pending.len().max(crowd).max(problem.expected.saturating_sub(1));
     }
     run.mark();
-    let begun_again = noise::look_for_repeats(problem, run);
+    let begun_again = dataset::look_for_repeats(problem, run);
     run.know();
-    let many = run.now.members.len() > noise::keep(problem, run).saturating_add(settings.initial_points);
+    let many = run.now.members.len() > dataset::keep(problem, run).saturating_add(settings.initial_points);
     if many {
         keep_nearest(problem, run, first, work);
     }
@@ -139,62 +167,169 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
     (news, if many || !first { missed.clamp(1, settings.switches.catch_up) } else { 1 })
 }
 
-/// y′ of the members, in the workspace, and how they came about. (eq:output_min_max)
-pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace, warp: bool) -> Outputs {
-    work.noise.clear();
-    work.y.clear();
-    work.y.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
-    normalise(&mut work.y, warp && problem.settings.switches.warp, &mut work.scratch)
-}
-
-/// The best of the members, or why the run is over.
-pub(super) fn best_member(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Result<usize, RestartCause> {
-    if problem.domain.is_mixed() && problem.scope != Scope::Reals {
-        return mixed::best_member(problem, run, outputs);
-    }
-    if let Some(cause) = why_over(problem, run, outputs) {
-        return Err(cause);
-    }
-    let observations = problem.observations;
-    let is_best = |p: &usize| observations.value(*p) == Some(outputs.minimum());
-    let best = if problem.settings.switches.constraints > 0 {
-        feasible::best_member(problem, run)
-    } else {
-        run.now.members.iter().position(is_best)
+/// y′ of the members and the variances of their noise, in the workspace, and how they came about. Values are not warped where the noise
+/// would be bent with them. (eq:output_min_max)
+pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Outputs {
+    let mut normalised = |warp: bool| {
+        work.y.clear();
+        work.y.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
+        normalise(&mut work.y, warp && problem.settings.switches.warp, &mut work.scratch)
     };
-    let best = best.ok_or(RestartCause::OutputRange)?;
-    let centre = observations.unit(run.now.members[best]);
-    if problem.ends && is_narrow(problem, run, run.now.beta, centre) {
-        return Err(RestartCause::TrustRegion);
+    let mut outputs = normalised(true);
+    let typical = problem.typical_std(run, Output::Objective);
+    if outputs.spread() < CLEAR * typical {
+        outputs = normalised(false).no_narrower_than(typical, &mut work.y);
     }
-    Ok(best)
+    work.noise.clear();
+    if typical > 0.0 {
+        let variance = |(&p, &y): (&usize, &f64)| (problem.std(run, Output::Objective, p) / outputs.slope(y)).powi(2);
+        work.noise.extend(run.now.members.iter().zip(&work.y).map(variance));
+    }
+    outputs
 }
 
-/// Why a run whose members have these outputs has no more to give, if so.
-pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs) -> Option<RestartCause> {
-    let (switches, range) = (&problem.settings.switches, outputs.range());
-    let mixed = problem.domain.is_mixed() && problem.scope != Scope::Reals;
-    if !problem.ends || noise::is_on(problem, run) || mixed || feasible::is_astray(problem, run) {
-        return None; // under noise the next step says
+/// What the members are worth without their noise, as the model in the old frame sees it; σ of the noise takes a step of its ascent on the way.
+pub(super) fn assess(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    outputs: &mut Outputs,
+    work: &mut Workspace,
+) -> Result<Standing, RestartCause> {
+    let noisy = !work.noise.is_empty();
+    work.values.clear();
+    if noisy {
+        let mut gp = fit(problem, run, work)?;
+        if problem.settings.switches.noise == Noise::Auto {
+            run.now.noise.objective.estimate(&gp, &mut work.matrix, &mut work.inverse);
+            work.spare = gp.into_buffers();
+            *outputs = normalise_outputs(problem, run, work);
+            gp = fit(problem, run, work)?;
+        }
+        work.values.extend(gp.smoothed().map(|y| outputs.to_user(y)));
+        work.rank.clear();
+        work.rank.extend(gp.smoothed());
+        work.spare = gp.into_buffers();
+    } else {
+        work.values.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
     }
-    if switches.tolerance.is_some_and(|t| range <= t) {
+    let measured = measured(problem, run, work);
+    let merit = Merit::of(problem, run, &work.values, &mut work.scratch);
+    let at = |row: usize| measured.iter().map(move |g| g[row]);
+    work.merits.clear();
+    work.merits.extend(work.values.iter().enumerate().map(|(row, value)| merit.at(*value, at(row))));
+    let mut row = 0;
+    for (k, m) in work.merits.iter().enumerate() {
+        row = if *m < work.merits[row] { k } else { row };
+    }
+    rank(outputs, noisy, problem.constraints() > 0, work);
+    let best = *run.now.members.get(row).ok_or(RestartCause::OutputRange)?;
+    let fold = |from: f64, pick: fn(f64, f64) -> f64| work.values.iter().copied().fold(from, pick);
+    Ok(Standing {
+        row,
+        best,
+        merit: work.merits[row],
+        low: fold(f64::INFINITY, f64::min),
+        high: fold(f64::NEG_INFINITY, f64::max),
+        noisy,
+        feasible: (0..work.values.len()).any(|row| at(row).all(|g| g <= 0.0)),
+    })
+}
+
+/// The measured constraints of the members without their noise, as the objective's values above.
+fn measured(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> Vec<Vec<f64>> {
+    let mut denoised = |output: Output| -> Vec<f64> {
+        let mut g: Vec<f64> = run.now.members.iter().filter_map(|&p| problem.output(output, p)).collect();
+        if !problem.is_noisy(run, output) {
+            return g;
+        }
+        let mut noise = Vec::new();
+        for round in 0..2 {
+            let variance = |&p: &usize| problem.std(run, output, p).powi(2);
+            noise.clear();
+            noise.extend(run.now.members.iter().map(variance));
+            let prior = Prior::of(&g, problem.settings.switches.kernel, 1.0, 0.0);
+            let prior = dataset::noisy_prior(problem, Prior { nugget: 1e-12 * prior.signal, ..prior }, &noise);
+            let mut buffers = std::mem::take(&mut work.trial);
+            run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
+            buffers.set_noise(&noise);
+            match Gp::fit_with_jitter(prior, &g, buffers) {
+                Ok(gp) => {
+                    if round == 0 {
+                        run.now.noise.level_mut(output).estimate(&gp, &mut work.matrix, &mut work.inverse);
+                    } else {
+                        g = gp.smoothed().collect();
+                    }
+                    work.trial = gp.into_buffers();
+                }
+                Err((_, buffers)) => work.trial = buffers,
+            }
+        }
+        g
+    };
+    (0..problem.constraints()).map(|k| denoised(Output::Constraint(k))).collect()
+}
+
+/// The members between 0, the best, and 1: what weighs them in the principal axes.
+fn rank(outputs: &Outputs, noisy: bool, constrained: bool, work: &mut Workspace) {
+    if constrained {
+        work.rank.clear();
+        work.rank.extend(work.merits.iter().map(|m| outputs.to_normalised(*m).clamp(0.0, 1.0)));
+    } else if noisy {
+        let low = work.rank.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = work.rank.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        work.rank.iter_mut().for_each(|m| *m = if high > low { (*m - low) / (high - low) } else { 0.0 });
+    } else {
+        work.rank.clone_from(&work.y);
+    }
+}
+
+/// Why a run has no more to give, if so. (line 5)
+pub(super) fn why_over(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    outputs: &Outputs,
+    standing: &Standing,
+) -> Option<RestartCause> {
+    let switches = &problem.settings.switches;
+    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
+    if !problem.ends || !standing.feasible {
+        return None; // while no constraint is satisfied the values say nothing of convergence
+    }
+    let range = if standing.noisy { standing.high - standing.low } else { outputs.range() };
+    if on_lattice && !standing.noisy {
+        match region::settled(problem, run) {
+            _ if region::is_small(problem.domain) => return None,
+            true if region::untried(problem, standing.best).is_empty() => return Some(RestartCause::Neighbourhood),
+            _ => {}
+        }
+    } else if switches.tolerance.is_some_and(|t| range <= t) {
         return Some(RestartCause::Tolerance);
+    } else if standing.noisy {
+        let stalled = run.now.noise.best.map_or(0, |(_, then)| run.now.told.saturating_sub(then));
+        if stalled >= PATIENCE * problem.domain.dim() {
+            return Some(RestartCause::Noise);
+        }
+    } else {
+        // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs. With pending evaluations digits
+        // cost little time and a restart much: each of them has to agree.
+        let precision = switches.precision / (1.0 + run.now.others as f64);
+        if range <= (precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
+            return Some(RestartCause::OutputRange);
+        }
     }
-    // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs. With others on their way digits
-    // cost little time and a restart much: each of them has to agree.
-    let precision = switches.precision / (1.0 + run.now.others as f64);
-    if range <= (precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
-        return Some(RestartCause::OutputRange);
+    let told = problem.observations.incumbent().unwrap_or(f64::INFINITY);
+    let overall = if standing.noisy { problem.found.map_or(f64::INFINITY, |found| found.bound()) } else { told };
+    let behind = if standing.noisy { standing.low } else { standing.merit } - overall;
+    if switches.give_up.is_some_and(|most| switches.restarts && behind > most * range) {
+        return Some(RestartCause::Hopeless);
     }
-    let observations = problem.observations;
-    let overall = observations.incumbent().unwrap_or(f64::INFINITY);
-    let behind = feasible::best_value(problem, run).unwrap_or(outputs.minimum()) - overall;
-    switches.give_up.is_some_and(|most| switches.restarts && behind > most * range).then_some(RestartCause::Hopeless)
+    let centre = problem.observations.unit(standing.best);
+    (!on_lattice && is_narrow(problem, run, run.now.beta, centre)).then_some(RestartCause::TrustRegion)
 }
 
 /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes, one along which the box is
-/// wider than that: a step along it changes no coordinate, and nothing is left to be learned there. Axes of whole numbers and
-/// choices do not count.
+/// wider than that: a step along it changes no coordinate, and nothing is left to be learned there. Axes of integers and
+/// categories do not count.
 pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
     /// A box this many times as wide as rounding has room for a search.
     const ROOM: f64 = 1e3;
@@ -205,30 +340,23 @@ pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre:
     let roomy = |i: usize| (0..d).any(|j| share(i, j) > ROOM * rounding(j));
     let is_real = |i: usize| {
         let along = |a: &usize, b: &usize| share(i, *a).total_cmp(&share(i, *b));
-        !problem.domain.is_mixed() || (0..d).max_by(along).is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
+        (0..d).max_by(along).is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
     };
     let mut reals = (0..d).filter(|&i| is_real(i)).peekable();
     reals.peek().is_some() && (reals.clone().any(|i| narrow(i) && roomy(i)) || reals.all(narrow))
 }
 
-impl LocalRun {
-    /// Whether this run looks for another basin: every other one does.
-    pub(super) fn explores(&self) -> bool {
-        self.number % 2 == 1
-    }
-}
-
 /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and the
-/// most; a run that explores stays wide. Nothing of it without the switches. With others on their way there are fewer rounds to get
+/// most; an exploration run stays wide. Nothing of it without the options. With pending evaluations there are fewer rounds to get
 /// anywhere in, and each has to reach farther: the least β grows with the fourth root of their number, and beyond 2 d of them, where
 /// suggestions take regions of every size, with the root of how many times as many they are.
-pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best: usize, news: usize) {
+pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
     let explored = switches.explore_beta.filter(|_| run.explores());
     let mut least = base.max(explored.unwrap_or(base));
     let mut most = least;
     if switches.adapt_beta {
-        let improved = best >= run.now.members.len().saturating_sub(news);
+        let improved = standing.row >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
         if run.now.others > 0 {
             // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
@@ -244,6 +372,15 @@ pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, best:
     run.now.beta = run.now.beta.clamp(least, most);
 }
 
+/// How much of what the model sees is noise.
+pub(super) fn remember_noise(problem: Problem<'_>, run: &mut LocalRun, outputs: &Outputs) {
+    let typical = problem.typical_std(run, Output::Objective);
+    if typical > 0.0 {
+        let share = (typical / (DROWNED * outputs.spread())).min(1.0);
+        run.now.noise.share += FOLLOW * (share - run.now.noise.share);
+    }
+}
+
 /// The frame around an observation. (eq:input_cen)
 pub(super) fn centre(problem: Problem<'_>, run: &mut LocalRun, position: usize) {
     let frame = std::mem::take(&mut run.now.frame);
@@ -251,28 +388,20 @@ pub(super) fn centre(problem: Problem<'_>, run: &mut LocalRun, position: usize) 
 }
 
 /// The frame along the weighted principal components, its trust region no wider than the box. (eq:svd_mod, eq:input_rot)
-pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, outputs: &Outputs, work: &mut Workspace) {
+pub(super) fn rotate(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) {
     let mut frame = std::mem::take(&mut run.now.frame);
     if let Some(order) = problem.settings.rotation {
-        find_axes(problem, &frame, run, outputs, work);
+        find_axes(problem, &frame, run, work);
         work.axes.arrange(order);
         frame = frame.rotated(&mut work.axes);
     }
     run.now.frame = frame.within_box(2.0 / problem.settings.region.beta);
 }
 
-fn find_axes(problem: Problem<'_>, frame: &Frame, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) {
+fn find_axes(problem: Problem<'_>, frame: &Frame, run: &LocalRun, work: &mut Workspace) {
     let members = &run.now.members;
-    let y = if problem.settings.switches.constraints > 0 {
-        feasible::ranks(problem, run, outputs, &mut work.linear);
-        &work.linear
-    } else if work.noise.is_empty() {
-        &work.y
-    } else {
-        &work.smooth
-    };
-    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(y.iter().copied());
-    work.axes.find(frame, points, members.len(), |i| problem.moves(i));
+    let points = members.iter().map(|&p| problem.observations.unit(p)).zip(work.rank.iter().copied());
+    work.axes.find(frame, points, members.len(), |i| run.extent.moves(problem.domain, i));
 }
 
 /// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
@@ -280,66 +409,49 @@ pub(super) fn fit_and_rescale(
     problem: Problem<'_>,
     run: &mut LocalRun,
     work: &mut Workspace,
-) -> Result<Fit, RestartCause> {
-    let switches = &problem.settings.switches;
+) -> Result<(Gp, StepKind), RestartCause> {
     let gp = fit(problem, run, work)?; // line 8
-    let how = problem.settings.ascent;
-    let (gp, step) = work.length_scales.improve(gp, &work.y, switches.prior_sigma, how, &mut work.trial); // line 9
-    let mut ell = std::mem::take(&mut work.ell);
-    ell.clone_from(&work.length_scales.ell);
-    run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&ell); // line 10 (eq:input_resc)
-    Ok(Fit { gp, ell, step })
-}
-
-/// Derivatives per dimension that enter the model, and the most in all.
-const SLOPES: usize = 20;
-const MOST_SLOPES: usize = 400;
-
-/// The model of the members with the derivatives told at those nearest to the centre, as many as fit in.
-pub(super) fn join_gradients(problem: Problem<'_>, run: &LocalRun, gp: &Gp, outputs: &Outputs) -> Option<Joint> {
-    let (observations, frame, d) = (problem.observations, &run.now.frame, problem.domain.dim());
-    let x = gp.inputs();
-    let told = |row: &usize| observations.gradient(run.now.members[*row]).next().is_some();
-    let mut rows: Vec<usize> = (0..gp.len()).filter(told).collect();
-    let plain = !problem.domain.is_mixed() && problem.domain.parameters().len() == d;
-    if rows.is_empty() || !plain {
-        return None;
-    }
-    let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
-    rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
-    let y = gp.outputs();
-    let mut slopes = Vec::new();
-    for row in rows {
-        let u = observations.unit(run.now.members[row]);
-        let at: Vec<f64> = (0..d).map(|j| x[(row, j)]).collect();
-        let scale = outputs.slope(y[row]);
-        let mut new = Vec::new();
-        for (j, g) in observations.gradient(run.now.members[row]).enumerate().filter(|(_, g)| g.is_finite()) {
-            // A step along parameter j: its direction in the frame, and what it changes there.
-            let direction = (0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]).collect();
-            new.push(Slope { x: at.clone(), direction, value: g * problem.domain.stretch(j, u[j]) / scale });
-        }
-        if !slopes.is_empty() && slopes.len() + new.len() > (SLOPES * d).min(MOST_SLOPES) {
-            break;
-        }
-        slopes.extend(new);
-    }
-    if slopes.is_empty() { None } else { Joint::fit(*gp.prior(), x, &y, slopes) }
+    let (how, prior_sigma) = (problem.settings.ascent, problem.settings.switches.prior_sigma);
+    let (gp, step) = work.length_scales.improve(gp, &work.y, prior_sigma, how, &mut work.trial); // line 9
+    run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&work.length_scales.ell); // line 10 (eq:input_resc)
+    Ok((gp, step))
 }
 
 /// The model of the members in the frame as it is.
-pub(super) fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp, RestartCause> {
+fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp, RestartCause> {
     let switches = &problem.settings.switches;
     let mut buffers = std::mem::take(&mut work.spare);
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
     let nugget = if run.explores() { switches.nugget.max(switches.explore_nugget) } else { switches.nugget };
     let prior = Prior::of(&work.y, switches.kernel, switches.signal, nugget);
-    let prior = noise::prior(problem, prior, &work.noise);
+    let prior = dataset::noisy_prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;
         RestartCause::Factorisation
     })
+}
+
+/// Lines 7–10 as often as results were told; and whether the model doubts that they are exact.
+pub(super) fn fit_model(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    outputs: &Outputs,
+    passes: usize,
+    work: &mut Workspace,
+) -> Result<(Gp, StepKind, bool), RestartCause> {
+    let mut doubtful = false;
+    for pass in 1.. {
+        rotate(problem, run, work); // line 7: T_rot
+        let (gp, step) = fit_and_rescale(problem, run, work)?; // lines 8–10: GP, ℓ*, T_resc
+        // Looked at after each: length-scales that follow the noise explain it soon.
+        doubtful |= dataset::is_doubtful(problem, run, &gp, &work.y, outputs.spread());
+        if pass >= passes {
+            return Ok((gp, step, doubtful));
+        }
+        work.spare = gp.into_buffers();
+    }
+    Err(RestartCause::Factorisation)
 }
 
 /// Forgets observations outside the trust region, and gives their number. (eq:input_discard)
@@ -347,71 +459,122 @@ pub(super) fn discard(
     problem: Problem<'_>,
     run: &mut LocalRun,
     gp: &mut Gp,
-    best: usize,
+    standing: &Standing,
     work: &mut Workspace,
 ) -> usize {
-    let region = TrustRegion { beta: run.now.beta, keep: noise::keep(problem, run) };
-    mixed::reach(problem, run, run.now.beta, &mut work.scratch);
-    region.discard(gp.inputs(), best, &work.scratch, &mut work.dropped);
+    let region = TrustRegion { beta: run.now.beta, keep: dataset::keep(problem, run) };
+    region::reach(problem, run, run.now.beta, &mut work.scratch);
+    region.discard(gp.inputs(), standing.row, &work.scratch, &mut work.dropped);
     gp.remove(&work.dropped);
-    let mut dropped = work.dropped.iter().peekable();
-    let mut position = 0;
-    run.now.members.retain(|_| {
+    for rows in [&mut work.merits, &mut work.values] {
+        drop_rows(rows, &work.dropped);
+    }
+    drop_rows(&mut run.now.members, &work.dropped);
+    work.dropped.len()
+}
+
+/// Takes the rows at these positions (ascending) out.
+fn drop_rows<T>(rows: &mut Vec<T>, dropped: &[usize]) {
+    let (mut dropped, mut position) = (dropped.iter().peekable(), 0);
+    rows.retain(|_| {
         position += 1;
         dropped.next_if_eq(&&(position - 1)).is_none()
     });
-    work.dropped.len()
+}
+
+/// The models of the measured constraints, of the members and of failed evaluations in the region that measured them: those enter the
+/// model of the objective at its own mean, where they change nothing but the variance.
+pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &mut Surrogate, work: &mut Workspace) {
+    let (observations, domain) = (problem.observations, problem.domain);
+    if problem.constraints() == 0 {
+        return;
+    }
+    let mut rows = run.now.members.clone();
+    for (position, x) in region::failed_inside(problem, run) {
+        if !observations.constraints(position).is_empty() {
+            surrogate.append_fantasy(&x, f64::NEG_INFINITY);
+            rows.push(position);
+        }
+    }
+    let least = work.merits.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = work.merits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut rank: Vec<f64> = work.merits.iter().map(|m| (m - least).clamp(0.0, f64::MAX)).collect();
+    rank.resize(rows.len(), (most - least).clamp(0.0, f64::MAX)); // those without a value are as bad as the worst
+    let mut sorted = rank.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let typical = sorted.get(sorted.len() / 2).copied().filter(|r| *r > 0.0).unwrap_or(1.0);
+    // Integers and categories that stand still have no part in the trend.
+    let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
+    for k in 0..problem.constraints() {
+        let output = Output::Constraint(k);
+        let g: Vec<f64> = rows.iter().filter_map(|&p| problem.output(output, p)).collect();
+        let noisy = problem.is_noisy(run, output);
+        let variance = |&p: &usize| problem.std(run, output, p).powi(2);
+        let noise: Vec<f64> = if noisy { rows.iter().map(variance).collect() } else { Vec::new() };
+        surrogate.add_constraint(g, &noise, &Rows { axes: &axes, rank: &rank, typical }, &mut work.polynomial);
+    }
+}
+
+/// The derivatives told at the members nearest to the centre, as many as the model takes.
+pub(super) fn add_slopes(problem: Problem<'_>, run: &LocalRun, surrogate: &mut Surrogate, outputs: &Outputs) {
+    let (observations, frame, domain) = (problem.observations, &run.now.frame, problem.domain);
+    let told = |row: &usize| observations.gradient(run.now.members[*row]).next().is_some();
+    let mut rows: Vec<usize> = (0..run.now.members.len()).filter(told).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let (x, y, d) = (surrogate.gp.inputs().clone(), surrogate.gp.outputs(), domain.dim());
+    let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
+    rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
+    let mut count = 0;
+    for row in rows {
+        let position = run.now.members[row];
+        let (u, gradient): (_, Vec<f64>) = (observations.unit(position), observations.gradient(position).collect());
+        // A step along coordinate j of the box: its direction in the frame, and what it changes there.
+        let slope = |j: usize| Slope {
+            x: (0..d).map(|i| x[(row, i)]).collect(),
+            direction: (0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]).collect(),
+            value: gradient[domain.parameter_of(j)] * domain.stretch(j, u[j]) / outputs.slope(y[row]),
+        };
+        let is_real = |j: &usize| {
+            domain.axes()[*j] == Axis::Real
+                && domain.is_active(domain.parameter_of(*j), &observations.all()[position].x)
+        };
+        let new: Vec<Slope> = (0..d).filter(is_real).map(slope).filter(|slope| slope.value.is_finite()).collect();
+        if count > 0 && count + new.len() > (SLOPES * d).min(MOST_SLOPES) {
+            break;
+        }
+        count += new.len();
+        new.into_iter().for_each(|slope| surrogate.append_slope(slope));
+    }
 }
 
 impl Model {
     /// Failed points of the trust region enter the model at its own mean, but as no better than the best point: nothing is
     /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
     pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
-        let newest = run.failed.len().saturating_sub(problem.settings.region.keep);
-        if run.failed.is_empty() {
-            return;
-        }
-        let (mut x, mut reach) = (vec![0.0; problem.domain.dim()], Vec::new());
-        mixed::reach(problem, run, run.now.beta, &mut reach);
-        for &position in &run.failed[newest..] {
-            run.now.frame.to_local(problem.observations.unit(position), &mut x);
-            let measured = !problem.observations.constraints(position).is_empty(); // in the model already
-            if !measured && x.iter().zip(&reach).all(|(x, reach)| x.abs() <= *reach) {
-                self.imagine(&x, self.incumbent);
+        for (position, x) in region::failed_inside(problem, run) {
+            if problem.observations.constraints(position).is_empty() {
+                self.surrogate.append_fantasy(&x, self.incumbent);
             }
         }
-        self.avoided = self.fit.gp.fantasies();
+        self.settled = self.surrogate.gp.appended();
     }
 
     /// Points asked and not yet told enter the model at its own mean.
     pub(super) fn imagine_pending(&mut self, problem: Problem<'_>, run: &LocalRun) {
-        let new = &problem.pending[self.fit.gp.fantasies() - self.avoided..];
-        if new.is_empty() {
-            return;
-        }
-        let d = problem.domain.dim();
-        let (mut u, mut x) = (vec![0.0; d], vec![0.0; d]);
-        for pending in new {
-            problem.domain.to_unit(&pending.x, &mut u);
-            run.now.frame.to_local(&u, &mut x);
-            self.incumbent = self.incumbent.min(self.imagine(&x, f64::NEG_INFINITY));
+        let known = self.surrogate.gp.appended() - self.settled;
+        for pending in &problem.pending[known..] {
+            let mut x = vec![0.0; problem.domain.dim()];
+            run.now.frame.to_local(&problem.place(&pending.x), &mut x);
+            self.incumbent = self.incumbent.min(self.surrogate.append_fantasy(&x, f64::NEG_INFINITY));
         }
     }
 
-    /// Adds a fantasy, no smaller than `floor`, and gives its output.
-    fn imagine(&mut self, x: &[f64], floor: f64) -> f64 {
-        let output = self.fit.gp.append_fantasy(x, floor);
-        self.joint.as_mut().map_or(output, |joint| joint.append_fantasy(x, floor))
-    }
-}
-
-impl Model {
     /// Whether a place in the box is, for all that a search can tell, that of a pending point: two workers shall not do one's work.
-    pub(super) fn is_imagined(&self, run: &LocalRun, u: &[f64]) -> bool {
-        /// As a part of the trust region.
-        const SAME_PLACE: f64 = 2e-3;
-        let gp = &self.fit.gp;
-        let (first, total) = (gp.len() + self.avoided, gp.inputs().rows());
+    pub(super) fn is_pending(&self, run: &LocalRun, u: &[f64]) -> bool {
+        let gp = &self.surrogate.gp;
+        let (first, total) = (gp.len() + self.settled, gp.inputs().rows());
         if first == total {
             return false;
         }
@@ -426,7 +589,6 @@ impl Model {
 /// far, makes one: the principal axes, each scaled so that the points spread over the trust region as they do in a steady run.
 fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mut Workspace) {
     let (observations, region) = (problem.observations, problem.settings.region);
-    let keep = noise::keep(problem, run);
     let value = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
     let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
     let Some(best) = run.now.members.iter().copied().min_by(by_value) else { return };
@@ -438,18 +600,44 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
         by_distance.push((x.iter().map(|x| x * x).sum(), p));
     }
     by_distance.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    by_distance.truncate(keep);
+    by_distance.truncate(dataset::keep(problem, run));
     run.now.members.clear();
     run.now.members.extend(by_distance.iter().map(|(_, p)| *p));
     run.now.members.sort_unstable();
-    let outputs = normalise_outputs(problem, run, work, true);
-    if first && best_member(problem, run, &outputs).is_ok() {
+    let outputs = normalise_outputs(problem, run, work);
+    work.values.clear();
+    work.values.extend(run.now.members.iter().filter_map(|&p| observations.value(p)));
+    let merit = Merit::of(problem, run, &work.values, &mut work.scratch);
+    work.merits.clear();
+    work.merits.extend(run.now.members.iter().filter_map(|&p| merit.told(problem, p)));
+    rank(&outputs, false, problem.constraints() > 0, work);
+    if first && outputs.range() > 0.0 {
         let frame = std::mem::take(&mut run.now.frame);
-        find_axes(problem, &frame, run, &outputs, work);
+        find_axes(problem, &frame, run, work);
         work.axes.arrange(AxisOrder::Matched);
         let frame = frame.rotated(&mut work.axes);
         // Points spread evenly over [−β s, β s] have a root mean square of β s / √3.
         let per_sigma = (3.0 / run.now.members.len() as f64).sqrt() / region.beta;
         run.now.frame = frame.with_scale(work.axes.sigma().map(|s| per_sigma * s));
     }
+}
+
+/// The model of the objective with those of the measured constraints and with the derivatives that were told.
+pub(super) fn surrogate(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: Gp,
+    outputs: &Outputs,
+    work: &mut Workspace,
+) -> Surrogate {
+    let mut surrogate = Surrogate::new(gp);
+    add_constraints(problem, run, &mut surrogate, work);
+    add_slopes(problem, run, &mut surrogate, outputs);
+    surrogate
+}
+
+/// Whether it was seen that an output has noise, but not yet how much.
+pub(super) fn is_unsure(problem: Problem<'_>, run: &LocalRun) -> bool {
+    let unsure = |output: Output| run.now.noise.level(output).is_some_and(|level| level.is_unsure());
+    problem.settings.switches.noise == Noise::Auto && problem.outputs().any(unsure)
 }

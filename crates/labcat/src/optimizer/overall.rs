@@ -4,13 +4,16 @@
 //! noise and bends, both see too little of it to tell one end from the other.
 
 use super::config::Noise;
-use super::noise::{CAUTION, Found};
-use super::propose::Problem;
+use super::noise::Found;
+use super::problem::Problem;
+use super::recommend::CAUTION;
+use crate::acquisition::landscape::Landscape;
 use crate::acquisition::maximise::{Maximiser, Search};
 use crate::acquisition::{AcquisitionKind, KAPPA};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::kernel::KernelKind;
 use crate::gp::likelihood::{Curvature, Derivatives};
+use crate::gp::surrogate::Surrogate;
 use crate::gp::{Buffers, Gp, Prior};
 use crate::linalg::{self, Matrix};
 use crate::math;
@@ -47,7 +50,8 @@ const REACH: f64 = 1.0;
 /// The lowest mean, with some caution, of a model of all observations, if it is better than what is recommended `now` by more than the
 /// standard deviation of the difference. `sigma` is the noise of values that were told without their own.
 pub(super) fn recommend(problem: Problem<'_>, sigma: f64, now: &Found) -> Option<Found> {
-    if problem.domain.is_mixed() || problem.is_constrained() {
+    let limited = problem.constraints() > 0 || !problem.known.known.is_empty();
+    if problem.domain.is_mixed() || limited {
         return None;
     }
     let data = Data::gather(problem, sigma, now)?;
@@ -57,8 +61,8 @@ pub(super) fn recommend(problem: Problem<'_>, sigma: f64, now: &Found) -> Option
     let ell: Vec<f64> = t[..data.frame.dim()].iter().map(|t| math::exp(*t)).collect();
     let frame = data.frame.clone().rescaled(&ell);
     let rows: Vec<usize> = (0..data.points.len()).collect();
-    let gp = data.fit(&rows, &t, prior)?;
-
+    let surrogate = Surrogate::new(data.fit(&rows, &t, prior)?);
+    let gp = &surrogate.gp;
     let x = gp.inputs();
     let mut lowest: Vec<(f64, usize)> = gp.smoothed().zip(0..).collect();
     lowest.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -67,12 +71,12 @@ pub(super) fn recommend(problem: Problem<'_>, sigma: f64, now: &Found) -> Option
     let origin = vec![0.0; x.cols()]; // what is recommended now
     let others = near.map(|row| (0..x.cols()).map(|j| x[(row, j)]).collect());
     // The lower confidence bound with a negative factor is the upper one.
-    let kind = AcquisitionKind::LowerConfidenceBound;
-    let optimism = -CAUTION / KAPPA;
-    let search = Search { beta: REACH, optimism, refinements: DESCENTS, ..problem.settings.search };
+    let (kind, optimism) = (AcquisitionKind::LowerConfidenceBound, -CAUTION / KAPPA);
+    let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism };
+    let search = Search { beta: REACH, refinements: DESCENTS, ..problem.settings.search };
     let mut maximiser = Maximiser::default();
     let descend = |start: Vec<f64>| {
-        let (u, mean, std) = maximiser.climb(&gp, &frame, &start, None, kind, &search);
+        let (u, mean, std) = maximiser.climb(&landscape, &frame, &start, None, &search);
         (u.to_vec(), mean, std)
     };
     let bound = |(_, mean, std): &(Vec<f64>, f64, f64)| mean + CAUTION * std;

@@ -1,9 +1,5 @@
 //! What a step did, for those who watch.
 
-use super::model::Model;
-use super::propose::Choice;
-use super::run::LocalRun;
-use crate::domain::{Axis, Domain};
 use crate::length_scale::StepKind;
 
 /// Why a local run ended.
@@ -126,7 +122,7 @@ pub struct StepReport {
 
 impl StepReport {
     /// A report with nothing in it, to be written into.
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             evaluations: 0,
             run: 0,
@@ -146,49 +142,5 @@ impl StepReport {
             clipped: 0,
             restart: None,
         }
-    }
-
-    /// The report of a step, from what the step found: the choice and, if one was made, the model and its frame.
-    pub(super) fn write(
-        into: &mut Option<Self>,
-        evaluations: usize,
-        choice: &Choice,
-        model: Option<(&Domain, &LocalRun, &Model)>,
-        run: usize,
-        restart: Option<RestartCause>,
-    ) {
-        // The vectors of the last report are written over: a steady run allocates nothing here.
-        let old = into.take().unwrap_or_else(Self::empty);
-        let (mut length_scales, mut half_widths) = (old.length_scales, old.half_widths);
-        let (mut centre, mut rotation) = (old.centre, old.rotation);
-        for v in [&mut length_scales, &mut half_widths, &mut centre, &mut rotation] {
-            v.clear();
-        }
-        let mut report = Self {
-            evaluations,
-            run,
-            origin: choice.origin,
-            acquisition: choice.acquisition,
-            predicted: choice.predicted,
-            clipped: choice.clipped,
-            restart,
-            ..Self::empty()
-        };
-        if let Some((domain, run, model)) = model {
-            let (frame, gp) = (&run.now.frame, &model.fit.gp);
-            report.observations = gp.len();
-            report.discarded = model.discarded;
-            report.step = model.fit.step;
-            report.output_range = model.outputs.range();
-            report.log_likelihood = gp.log_likelihood();
-            report.nugget = gp.prior().nugget;
-            length_scales.extend_from_slice(&model.fit.ell);
-            let bounded = frame.scale().iter().zip(domain.axes()).filter(|(_, axis)| **axis != Axis::Choice);
-            half_widths.extend(bounded.map(|(s, _)| s * run.now.beta));
-            centre.resize(domain.parameters().len(), 0.0);
-            domain.to_user(frame.centre(), &mut centre);
-            rotation.extend_from_slice(frame.rotation().as_slice());
-        }
-        *into = Some(Self { length_scales, half_widths, centre, rotation, ..report });
     }
 }

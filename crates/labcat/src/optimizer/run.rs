@@ -1,13 +1,12 @@
 //! One local run: its design, its cache of observations, its frame. The serialisable part of the algorithm's state.
 
 use super::config::Settings;
-use super::noise::Known;
-use super::shortcut::Promise;
+use super::noise::Noisy;
 use crate::design;
-use crate::domain::Domain;
+use crate::domain::{Axis, Domain};
 use crate::frame::Frame;
 use crate::gp::Buffers;
-use crate::observations::Observations;
+use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
 /// State of a local run.
@@ -20,23 +19,17 @@ pub(super) struct LocalRun {
     pub(super) design: Vec<Vec<f64>>,
     /// Evaluations of this run that failed, as positions in the history, the oldest first.
     pub(super) failed: Vec<usize>,
-    /// The most that were on their way besides an evaluation told since the newest step.
+    /// The most that were pending besides an evaluation told since the newest step.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
     pub(super) crowd: usize,
     /// Whether something that the newest step knew was changed since.
     pub(super) revised: bool,
-    /// The newest shortcut that was followed.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
-    pub(super) promise: Option<Promise>,
-    /// In a mixed space, the reals of the best whole numbers and choices: a run of their own.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub(super) slice: Option<Box<Slice>>,
-    /// That of the best point of all, begun in a run that is over: it takes every other step until it has converged.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub(super) kept: Option<Box<Slice>>,
-    /// In a space with labels, the look at all of it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub(super) survey: Option<Box<Slice>>,
+    /// The newest forecast that was followed. (May be null, not missing.)
+    #[cfg_attr(feature = "serde", serde(rename = "promise", deserialize_with = "serde::Deserialize::deserialize"))]
+    pub(super) followed: Option<Followed>,
+    /// What it searches.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Extent::is_region"))]
+    pub(super) extent: Extent,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub(super) now: Progress,
@@ -45,16 +38,45 @@ pub(super) struct LocalRun {
     pub(super) before: Option<Before>,
 }
 
-/// The search of the reals, with everything else as in the best point.
-#[derive(Clone, Debug)]
+/// What a run searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub(super) enum Extent {
+    /// Its trust region.
+    #[default]
+    Region,
+    /// The reals of its trust region, with everything else as in the best point.
+    Reals,
+    /// The whole box.
+    Box,
+}
+
+impl Extent {
+    #[cfg(feature = "serde")]
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
+    fn is_region(&self) -> bool {
+        *self == Self::Region
+    }
+
+    /// Whether axis `i` of the frame turns, and is searched by samples and gradients.
+    pub(super) fn moves(self, domain: &Domain, i: usize) -> bool {
+        let axis = domain.axes()[i];
+        if self == Self::Reals { axis == Axis::Real } else { axis.turns() }
+    }
+}
+
+/// What a forecast predicted when it was followed.
+#[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Slice {
-    pub(super) run: LocalRun,
-    /// Whether the newest step was one of this search, and how many evaluations were told when that was decided.
-    pub(super) leads: bool,
-    pub(super) decided_at: usize,
-    /// Whether it has converged.
-    pub(super) over: bool,
+pub(super) struct Followed {
+    /// The evaluation that will show.
+    pub(super) id: TrialId,
+    /// The best merit then, and the predicted reduction.
+    pub(super) from: f64,
+    pub(super) gain: f64,
+    /// If too little of it comes true: how many observations to wait for.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) wait: usize,
 }
 
 /// What a step changes.
@@ -71,15 +93,15 @@ pub(super) struct Progress {
     pub(super) told: usize,
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     pub(super) spread: f64,
-    /// How many other evaluations were on their way when the newest step began.
+    /// How many other evaluations were pending when the newest step began.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
     pub(super) others: usize,
-    /// What a unit of each measured constraint is worth in units of the objective: its multipliers in the models so far.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    pub(super) prices: Vec<f64>,
+    /// The penalty parameter of each measured constraint, in units of the objective: its multipliers in the models so far.
+    #[cfg_attr(feature = "serde", serde(rename = "prices", default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) penalties: Vec<f64>,
     /// What is known of the noise.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub(super) noise: Known,
+    pub(super) noise: Noisy,
 }
 
 #[cfg(feature = "serde")]
@@ -94,7 +116,7 @@ impl Progress {
         self.members.clone_from(&other.members);
         self.frame.copy_from(&other.frame);
         (self.beta, self.told, self.spread, self.others) = (other.beta, other.told, other.spread, other.others);
-        self.prices.clone_from(&other.prices);
+        self.penalties.clone_from(&other.penalties);
         self.noise.clone_from(&other.noise);
     }
 }
@@ -126,27 +148,20 @@ impl LocalRun {
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();
         let (frame, beta) = (Frame::of_box(domain.dim()), settings.region.beta);
-        Self { design, ..Self::with(number, Vec::new(), frame, beta, Known::default()) }
+        Self { design, ..Self::with(number, Vec::new(), frame, beta, Noisy::default()) }
     }
 
     /// A run that begins with observations there are, in a frame.
-    pub(super) fn with(number: usize, members: Vec<usize>, frame: Frame, beta: f64, noise: Known) -> Self {
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, prices: Vec::new() };
+    pub(super) fn with(number: usize, members: Vec<usize>, frame: Frame, beta: f64, noise: Noisy) -> Self {
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, penalties: Vec::new() };
         let (design, failed) = (Vec::new(), Vec::new());
-        let (crowd, revised, promise) = (0, false, None);
-        Self {
-            number,
-            design,
-            failed,
-            crowd,
-            revised,
-            promise,
-            slice: None,
-            kept: None,
-            survey: None,
-            now,
-            before: None,
-        }
+        let (crowd, revised, followed, extent) = (0, false, None, Extent::Region);
+        Self { number, design, failed, crowd, revised, followed, extent, now, before: None }
+    }
+
+    /// Whether this run looks for another basin: every other one does.
+    pub(super) fn explores(&self) -> bool {
+        self.number % 2 == 1
     }
 
     /// Whether a model-based step was made.

@@ -1,12 +1,14 @@
 //! Saving and continuing: the state of an optimizer as JSON, exact to the last bit.
 
+use super::Optimizer;
 use super::config::{Config, Preset};
 use super::model::Workspace;
 use super::noise::Found;
+use super::portfolio::Portfolio;
+use super::problem::{Limited, Pending};
 use super::report::Restart;
-use super::run::LocalRun;
+use super::run::{Extent, LocalRun};
 use super::seen::Seen;
-use super::{Limited, Optimizer, Pending};
 use crate::domain::{Domain, Parameter};
 use crate::observations::{Evaluation, Observations};
 use crate::rng::Rng;
@@ -17,7 +19,7 @@ use std::fmt;
 
 /// Version of the format. A change that an older reader would misread gets a new number, and [`migrate`] a step that reads the old
 /// one. A new switch is no such change: a state that does not name it means the behaviour from before it existed.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Why a saved state could not be continued from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -79,6 +81,33 @@ fn migrate(state: &mut Value, version: u64) {
             state.insert("best_run".into(), Value::Null);
         }
     }
+    if version < 3 {
+        // The runs beside the local one were fields of it, and did not say what they search; a forecast kept the value that it predicted.
+        let gain = |run: &mut Map<String, Value>| {
+            if let Some(followed) = run.get_mut("promise").and_then(Value::as_object_mut) {
+                let to = followed.remove("to").and_then(|to| to.as_f64()).unwrap_or(0.0);
+                let from = followed.get("from").and_then(Value::as_f64).unwrap_or(0.0);
+                followed.insert("gain".into(), (from - to).into());
+            }
+        };
+        let mut portfolio = Map::new();
+        for name in ["best_run", "run"] {
+            let Some(run) = state.get_mut(name).and_then(Value::as_object_mut) else { continue };
+            gain(run);
+            for (old, new, extent) in
+                [("slice", "reals", "reals"), ("kept", "kept", "reals"), ("survey", "survey", "box")]
+            {
+                if let Some(mut entry) = run.remove(old).filter(|entry| name == "run" && entry["run"].is_object()) {
+                    entry["run"]["extent"] = extent.into();
+                    entry["run"].as_object_mut().into_iter().for_each(gain);
+                    portfolio.insert(new.into(), entry);
+                }
+            }
+        }
+        if let Some(state) = state.as_object_mut() {
+            state.insert("portfolio".into(), portfolio.into());
+        }
+    }
 }
 
 /// The state, borrowed for writing.
@@ -95,6 +124,7 @@ struct Saved<'a> {
     queue: &'a VecDeque<Vec<f64>>,
     next_id: u64,
     run: &'a LocalRun,
+    portfolio: &'a Portfolio,
     best_run: &'a Option<LocalRun>,
     found: &'a Option<Found>,
     restarts: &'a [Restart],
@@ -118,6 +148,7 @@ struct Loaded {
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
     run: LocalRun,
+    portfolio: Portfolio,
     #[serde(deserialize_with = "serde::Deserialize::deserialize")] // null, not missing
     best_run: Option<LocalRun>,
     #[serde(default)]
@@ -151,6 +182,7 @@ impl Optimizer {
             queue: &self.queue,
             next_id: self.next_id,
             run: &self.run,
+            portfolio: &self.portfolio,
             best_run: &self.best_run,
             found: &self.found,
             restarts: &self.restarts,
@@ -222,7 +254,8 @@ impl Loaded {
         if self.found.as_ref().is_some_and(|found| !found.is_valid(d)) {
             return Err(wrong(&"what is recommended is not a point of this domain"));
         }
-        for run in [Some(&self.run), self.best_run.as_ref()].into_iter().flatten() {
+        let entries = self.portfolio.entries().map(|entry| &entry.run);
+        for run in [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().chain(entries) {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         }
         Ok(Optimizer {
@@ -239,6 +272,7 @@ impl Loaded {
             next_id: self.next_id,
             expected: 0,
             run: self.run,
+            portfolio: self.portfolio,
             best_run: self.best_run,
             found: self.found,
             restarts: self.restarts,
@@ -253,15 +287,8 @@ impl Loaded {
 impl LocalRun {
     /// Whether a state that was read can be worked with.
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
-        for slice in self.slice.iter().chain(&self.kept).chain(&self.survey) {
-            slice.run.check(d, evaluations)?;
-            if slice.run.now.members.is_empty()
-                || slice.run.slice.is_some()
-                || slice.run.kept.is_some()
-                || slice.run.survey.is_some()
-            {
-                return Err("the search of the reals has no point to start from");
-            }
+        if self.extent != Extent::Region && self.now.members.is_empty() {
+            return Err("the search of the reals has no point to start from");
         }
         let before = self.before.as_ref();
         let outcomes = |positions: &[usize], succeeded: bool| {

@@ -2,10 +2,12 @@
 
 use super::Optimizer;
 use super::config::Noise;
+use super::dataset::Output;
 use super::model::{Model, Workspace};
-use super::noise::{self, Found};
+use super::noise::Found;
 use super::overall;
-use super::propose::{Problem, Scope, problem, update_model};
+use super::problem::{Problem, problem};
+use super::propose::update_model;
 use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
 use crate::frame::normalise;
@@ -76,7 +78,7 @@ impl Optimizer {
             }
         }
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
-        model.fit.gp.predict(&local, &mut k_star, &mut mean, &mut std);
+        model.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
         let in_user_units = |(&m, &s): (&f64, &f64)| Prediction {
             mean: self.config().direction.orient(model.outputs.to_user(m)),
             std: s * model.outputs.slope(m),
@@ -121,13 +123,13 @@ impl Optimizer {
     /// What is recommended instead by a model of all observations, if that is surely better.
     fn weighed(&self, found: Found) -> Found {
         let problem = self.problem();
-        overall::recommend(problem, noise::sigma(problem, &self.run), &found).unwrap_or(found)
+        overall::recommend(problem, problem.sigma(&self.run, Output::Objective), &found).unwrap_or(found)
     }
 
     /// What the newest run would recommend under noise, with all that was told.
     fn found_now(&self) -> Option<Found> {
         let ready = self.run.started() || self.run.now.members.len() > self.domain.dim() + 1;
-        if !(ready && noise::is_on(self.problem(), &self.run)) {
+        if !(ready && self.is_noisy()) {
             return None;
         }
         if self.run.fresh() == 0 {
@@ -155,13 +157,19 @@ impl Optimizer {
 
     /// Whether values are known to have noise.
     pub fn has_noise(&self) -> bool {
-        self.found.is_some() || noise::is_on(self.problem(), &self.run)
+        self.found.is_some() || self.is_noisy()
+    }
+
+    /// Whether an output of the newest run has noise.
+    fn is_noisy(&self) -> bool {
+        let problem = self.problem();
+        problem.outputs().any(|output| problem.is_noisy(&self.run, output))
     }
 
     /// Standard deviation of the noise, in units of the objective: as given or as estimated so far; `None` if values are taken as
     /// exact or each was told with its own.
     pub fn noise_sigma(&self) -> Option<f64> {
-        Some(noise::sigma(self.problem(), &self.run)).filter(|sigma| *sigma > 0.0)
+        Some(self.problem().sigma(&self.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
     }
 
     /// Keeps what the newest run, which is over, would recommend if it is the best so far, and says whether that run knows it best; `None`

@@ -198,7 +198,7 @@ fn a_state_that_cannot_be_read_says_why() {
     assert!(matches!(Optimizer::from_json("[1, 2]"), Err(StateError::Malformed(_))));
 
     let json = optimizer(&[(0.0, 1.0)], seeded(Preset::Paper, 0)).to_json();
-    let version = Optimizer::from_json(&json.replacen("\"version\":2", "\"version\":99", 1)).unwrap_err();
+    let version = Optimizer::from_json(&json.replacen("\"version\":3", "\"version\":99", 1)).unwrap_err();
     assert_eq!(version, StateError::Version { found: 99 });
     says(&version, &["version 99", "versions 1 to"]);
 

@@ -75,22 +75,6 @@ fn a_slope_is_followed_to_its_corner_in_one_go() {
     }
 }
 
-/// One curvature for all axes is known before one for each: that may save a round.
-#[test]
-fn a_round_bowl_takes_one_curvature_with_others_on_their_way() {
-    let (d, bounds) = (5, [(-3.0, 7.0); 5]);
-    let round = |x: &[f64]| 40.0 + x.iter().enumerate().map(|(i, x)| (x - 0.5 * i as f64).powi(2)).sum::<f64>();
-    for q in [2, 8, 32] {
-        for seed in 0..4 {
-            // As many as a round fit takes and one that it forecasts, what was asked meanwhile, and the bottom.
-            let limit = d + 3 + q;
-            let new = optimizer(&bounds, seeded(Preset::Default, seed));
-            let evaluations = evaluations_to(40.0 + 1e-9, 50 * q, q, new, round);
-            assert!(evaluations <= limit, "{q} outstanding, seed {seed}: {evaluations} evaluations, not {limit}");
-        }
-    }
-}
-
 #[test]
 fn more_at_a_time_take_fewer_rounds_in_a_curved_valley() {
     let f = function("rosenbrock");

@@ -1,39 +1,30 @@
 //! The four invariants, after rescaling and before discarding, over random problems of every scale; and what is kept.
 
 use super::*;
+use crate::domain::Domain;
 use crate::frame::{Frame, normalise};
 use crate::gp::{Buffers, Gp, Prior};
+use crate::optimizer::Optimizer;
 use crate::optimizer::config::{Config, Preset};
-use crate::optimizer::model::Fit;
+use crate::optimizer::problem::problem;
+use crate::optimizer::search::share_of_region;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 /// The first half of a step, up to the point where the invariants hold: the best member and the fit.
-fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Fit), RestartCause> {
-    let Optimizer { domain, settings, known, observations, pending, seen, run, work, .. } = optimizer;
-    let problem = Problem {
-        domain,
-        settings,
-        known,
-        observations,
-        pending,
-        seen,
-        expected: 0,
-        found: None,
-        ends: true,
-        scope: Scope::Region,
-    };
+fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>), RestartCause> {
+    let (problem, run, work) = (problem!(optimizer), &mut optimizer.run, &mut optimizer.work);
     let (news, passes) = model::begin_step(problem, run, work);
-    let outputs = model::normalise_outputs(problem, run, work, true);
-    let best = model::best_member(problem, run, &outputs)?;
-    model::adapt_trust_region(problem, run, best, news);
-    model::centre(problem, run, run.now.members[best]);
-    let mut fit = Err(RestartCause::Factorisation);
-    for _ in 0..passes {
-        model::rotate(problem, run, &outputs, work);
-        fit = Ok(model::fit_and_rescale(problem, run, work)?);
+    let mut outputs = model::normalise_outputs(problem, run, work);
+    let standing = model::assess(problem, run, &mut outputs, work)?;
+    if let Some(cause) = model::why_over(problem, run, &outputs, &standing) {
+        return Err(cause);
     }
-    Ok((best, fit?))
+    model::adapt_trust_region(problem, run, &standing, news);
+    model::centre(problem, run, standing.best);
+    let (gp, _, _) = model::fit_model(problem, run, &outputs, passes, work)?;
+    let best = run.now.members.iter().position(|p| *p == standing.best);
+    Ok((best.unwrap(), gp, work.take_ell()))
 }
 
 /// y′ of the members.
@@ -112,10 +103,10 @@ proptest! {
             optimizer.tell(suggestion.id, value(&suggestion.x)).unwrap();
         }
         prop_assert!(middle.is_some(), "no step with a middle in a hundred");
-        let (best, fit) = middle.unwrap();
+        let (best, gp, ell) = middle.unwrap();
         let places = members(&optimizer);
         let frame = optimizer.run.now.frame.clone();
-        let gp = &fit.gp;
+        let gp = &gp;
 
         // The best point is at the origin.
         for j in 0..d {
@@ -126,7 +117,7 @@ proptest! {
         prop_assert_eq!(optimizer.observations.value(optimizer.run.now.members[best]).unwrap(), told_best);
 
         // Unit length-scales: the model of the new frame is that of the old one at ℓ*.
-        let ell = &fit.ell;
+        let ell = &ell;
         let at = |frame: &Frame, ell: &[f64]| likelihood(&optimizer, *gp.prior(), frame, ell);
         let before = frame.clone().rescaled(&ell.iter().map(|l| 1.0 / l).collect::<Vec<_>>());
         let (new, old) = (at(&frame, &vec![1.0; d]), at(&before, ell));
@@ -229,7 +220,7 @@ fn beyond_what_one_region_uses_suggestions_take_regions_of_every_size() {
 }
 
 #[test]
-fn with_others_on_their_way_a_run_ends_by_precision_that_much_later() {
+fn with_pending_evaluations_a_run_ends_by_precision_that_much_later() {
     let mut optimizer = Optimizer::new(Domain::new(&[(-1.0, 1.0); 2]).unwrap(), Config::default()).unwrap();
     for (x, value) in [(-0.5, 0.0), (0.1, 0.2), (0.3, 0.4), (0.7, 1.0)] {
         optimizer.tell_point(&[x, x * x], value).unwrap();
@@ -240,9 +231,11 @@ fn with_others_on_their_way_a_run_ends_by_precision_that_much_later() {
         for (range, over) in [(0.9 / still, true), (1.1 / still, false)] {
             optimizer.run.now.others = others;
             optimizer.run.now.spread = 1.0 / (range * precision);
-            let outputs = model::normalise_outputs(problem!(optimizer), &optimizer.run, &mut optimizer.work, false);
+            let (problem, run, work) = (problem!(optimizer), &mut optimizer.run, &mut optimizer.work);
+            let mut outputs = model::normalise_outputs(problem, run, work);
             assert_eq!(outputs.range(), 1.0);
-            let cause = model::why_over(problem!(optimizer), &optimizer.run, &outputs);
+            let standing = model::assess(problem, run, &mut outputs, work).unwrap();
+            let cause = model::why_over(problem, run, &outputs, &standing);
             assert_eq!(cause == Some(RestartCause::OutputRange), over, "{others} others, {range} of the precision");
         }
     }

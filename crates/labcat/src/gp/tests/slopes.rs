@@ -1,5 +1,6 @@
+//! Slopes beside values.
+
 use super::*;
-use crate::gp::kernel::KernelKind;
 
 fn prior(kernel: KernelKind) -> Prior {
     Prior { kernel, mean: 0.5, signal: 1.0, nugget: 1e-10, noise: 0.0 }
@@ -10,9 +11,10 @@ fn f(x: &[f64]) -> (f64, [f64; 2]) {
     (x[0] * x[0] + 3.0 * x[0] * x[1], [2.0 * x[0] + 3.0 * x[1], 3.0 * x[0]])
 }
 
-fn model(kernel: KernelKind) -> Joint {
+fn model(kernel: KernelKind) -> Gp {
     let points = [[0.1, 0.2], [-0.3, 0.4], [0.5, -0.1]];
-    let mut x = Matrix::zeros(3, 2);
+    let mut buffers = Buffers::default();
+    let x = buffers.inputs(3, 2);
     let mut slopes = Vec::new();
     for (row, p) in points.iter().enumerate() {
         (x[(row, 0)], x[(row, 1)]) = (p[0], p[1]);
@@ -21,29 +23,37 @@ fn model(kernel: KernelKind) -> Joint {
         slopes.push(Slope { x: p.to_vec(), direction: vec![1.0, 1.0], value: g[0] + g[1] });
     }
     let y: Vec<f64> = points.iter().map(|p| f(p).0).collect();
-    Joint::fit(prior(kernel), &x, &y, slopes).unwrap()
+    let mut gp = Gp::fit(prior(kernel), &y, buffers).unwrap();
+    slopes.into_iter().for_each(|slope| gp.append_slope(slope));
+    gp
 }
 
 #[test]
 fn values_and_slopes_are_reproduced_and_gradients_match_differences() {
-    for kernel in [KernelKind::SquaredExponential, KernelKind::Matern52] {
-        let joint = model(kernel);
+    for kernel in KERNELS {
+        let gp = model(kernel);
         let mut at = PointPrediction::default();
-        joint.predict_with_gradient(&[-0.3, 0.4], &mut at);
+        let mut points = Matrix::zeros(1, 2);
+        (points[(0, 0)], points[(0, 1)]) = (0.7, -0.2);
+        let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
+        gp.predict(&points, &mut k_star, &mut mean, &mut std);
+        gp.predict_with_gradient(&[0.7, -0.2], &mut at);
+        assert!((mean[0] - at.mean).abs() < 1e-9 && (std[0] - at.std).abs() < 1e-6, "many at once are the same");
+        gp.predict_with_gradient(&[-0.3, 0.4], &mut at);
         let (value, gradient) = f(&[-0.3, 0.4]);
         assert!((at.mean - value).abs() < 1e-6 && at.std < 1e-3, "{} {}", at.mean, at.std);
         for (found, known) in at.mean_gradient.iter().zip(gradient) {
             assert!((found - known).abs() < 1e-5, "{found} {known}");
         }
         let x = [0.2, -0.4];
-        joint.predict_with_gradient(&x, &mut at);
+        gp.predict_with_gradient(&x, &mut at);
         let mut h = Matrix::zeros(2, 2);
-        joint.add_hessian(&x, &mut h);
+        gp.add_hessian(&x, &mut h);
         for j in 0..2 {
             let moved = |by: f64| {
                 let (mut there, mut x) = (PointPrediction::default(), x);
                 x[j] += by;
-                joint.predict_with_gradient(&x, &mut there);
+                gp.predict_with_gradient(&x, &mut there);
                 there
             };
             let (up, down) = (moved(1e-5), moved(-1e-5));
@@ -56,15 +66,15 @@ fn values_and_slopes_are_reproduced_and_gradients_match_differences() {
 
 #[test]
 fn a_fantasy_takes_the_variance_away_and_leaves_the_mean() {
-    let mut joint = model(KernelKind::SquaredExponential);
+    let mut gp = model(KernelKind::SquaredExponential);
     let (mut before, mut after) = (PointPrediction::default(), PointPrediction::default());
-    joint.predict_with_gradient(&[1.0, 1.0], &mut before);
-    let imagined = joint.append_fantasy(&[1.0, 1.0], f64::NEG_INFINITY);
-    joint.predict_with_gradient(&[1.0, 1.0], &mut after);
+    gp.predict_with_gradient(&[1.0, 1.0], &mut before);
+    let imagined = gp.append_fantasy(&[1.0, 1.0], f64::NEG_INFINITY);
+    gp.predict_with_gradient(&[1.0, 1.0], &mut after);
     assert!((imagined - before.mean).abs() < 1e-12 && (after.mean - before.mean).abs() < 1e-9);
     assert!(after.std < 0.1 * before.std);
     let floor = before.mean + 1.0;
-    joint.append_fantasy(&[1.5, 1.0], floor);
-    joint.predict_with_gradient(&[1.5, 1.0], &mut after);
+    gp.append_fantasy(&[1.5, 1.0], floor);
+    gp.predict_with_gradient(&[1.5, 1.0], &mut after);
     assert!(after.mean > before.mean + 0.5);
 }

@@ -14,10 +14,10 @@ proptest! {
     #[test]
     fn a_survey_holds_the_best_of_each_place(told in prop::collection::vec((0..3_u8, -0.1..0.1_f64, 0..9_u8), 1..40)) {
         let mut optimizer = Optimizer::new(space(), Config::default()).unwrap();
-        let mut survey = LocalRun::with(0, Vec::new(), Frame::of_box(optimizer.domain.dim()), 1.0, Known::default());
+        let mut survey = LocalRun::with(0, Vec::new(), Frame::of_box(optimizer.domain.dim()), 1.0, Noisy::default());
         for (position, (kind, x, value)) in told.iter().enumerate() {
             optimizer.tell_point(&[f64::from(*kind), *x], f64::from(*value)).unwrap();
-            place(&optimizer.domain, &optimizer.observations, &mut survey, position, true);
+            place_in_survey(&optimizer.domain, &optimizer.observations, &mut survey, position, true);
         }
         let members = &survey.now.members;
         let near = |p: usize, q: usize| told[p].0 == told[q].0 && (told[p].1 - told[q].1).abs() <= ALIKE;
@@ -55,6 +55,6 @@ fn only_labels_are_surveyed() {
             let s = optimizer.ask().unwrap();
             optimizer.tell(s.id, f64::from(k)).unwrap();
         }
-        assert_eq!(optimizer.run.survey.is_some(), surveyed, "{:?}", optimizer.domain());
+        assert_eq!(optimizer.portfolio.survey.is_some(), surveyed, "{:?}", optimizer.domain());
     }
 }

@@ -1,4 +1,4 @@
-//! Fits and minima of functions that are linear or quadratic indeed.
+//! Fits and minima of functions that are polynomials indeed.
 
 use super::*;
 use crate::rng::Rng;
@@ -38,6 +38,21 @@ fn observe(
     (points, x, y)
 }
 
+/// The least value over the smallest box around points, and whether the polynomial is convex.
+fn minimise<'a>(fit: &mut Polynomial, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> (f64, bool) {
+    let mut bounds = Vec::new();
+    bounds_of(&mut bounds, frame.dim(), points);
+    let lowest = fit.minimise(frame, &bounds, std::iter::empty());
+    (lowest, fit.is_convex())
+}
+
+/// The minimiser of the newest fit, in the frame.
+fn bottom(fit: &Polynomial, frame: &Frame) -> Vec<f64> {
+    let mut x = vec![0.0; frame.dim()];
+    frame.to_local(&fit.minimiser, &mut x);
+    x
+}
+
 #[test]
 fn a_bowl_is_recovered_and_its_bottom_found() {
     let mut rng = Rng::new(1);
@@ -47,14 +62,14 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
         let mut target = [0.0; D];
         frame.to_local(&bottom, &mut target);
         let bowl = |_: &[f64], x: &[f64]| (0..D).map(|i| (1.0 + i as f64) * (x[i] - target[i]).powi(2)).sum::<f64>();
-        for terms in [Terms::Squares, Terms::All] {
+        for terms in [Terms::Squares, Terms::Quadratic] {
             let n = terms.count(D) + 3;
             let (mut points, x, y) = observe(&mut rng, &frame, n, bowl);
-            let mut quadratic = Quadratic::default();
+            let mut quadratic = Polynomial::default();
             assert!(quadratic.fit(terms, &x, &y, &y, n - 1, 0.5));
             assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
             points.extend([vec![-0.5; D], vec![0.5; D]]); // so that what was seen is all around the bottom
-            let (lowest, convex) = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+            let (lowest, convex) = minimise(&mut quadratic, &frame, points.iter().map(Vec::as_slice));
             for (found, wanted) in quadratic.minimiser.iter().zip(&bottom) {
                 assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
             }
@@ -64,41 +79,18 @@ fn a_bowl_is_recovered_and_its_bottom_found() {
 }
 
 #[test]
-fn a_round_fit_has_one_curvature_and_sees_a_sphere() {
-    let mut rng = Rng::new(5);
-    let even = Frame::of_box(D).centred(&[0.2, -0.1, 0.0, 0.4]).with_scale((0..D).map(|_| 0.3));
-    let sphere = |u: &[f64], _: &[f64]| 7.0 * u.iter().map(|u| (u - 0.15).powi(2)).sum::<f64>();
-    let n = Terms::Round.count(D) + 1;
-    assert_eq!(n, D + 3);
-    let (mut points, x, y) = observe(&mut rng, &even, n, sphere);
-    let mut quadratic = Quadratic::default();
-    assert!(quadratic.fit(Terms::Round, &x, &y, &y, n - 1, 0.5));
-    assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-9, "the row left out is forecast");
-    points.extend([vec![-0.5; D], vec![0.5; D]]);
-    let (_, convex) = quadratic.minimise(&even, points.iter().map(Vec::as_slice));
-    assert!(convex && quadratic.minimiser.iter().all(|u| (u - 0.15).abs() < 1e-9), "{:?}", quadratic.minimiser);
-    let there: f64 = Terms::Round.at(&quadratic.local).zip(&quadratic.coefficients).map(|(t, c)| t * c).sum();
-    assert!((there - quadratic.value()).abs() < 1e-12, "terms and Hessian say the same");
-    let ellipsoid = |u: &[f64], _: &[f64]| (0..D).map(|j| (1.0 + j as f64) * u[j].powi(2)).sum::<f64>();
-    let (_, x, y) = observe(&mut rng, &even, n, ellipsoid);
-    assert!(quadratic.fit(Terms::Round, &x, &y, &y, n - 1, 0.5));
-    assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() > 1e-3, "an ellipsoid is not round");
-}
-
-/// A bowl along the axes of the box is none along those of the frame: only the products see it.
-#[test]
 fn a_bowl_turned_against_the_frame_needs_the_products() {
     let mut rng = Rng::new(4);
     let frame = frame(&mut rng);
     let bowl = |u: &[f64], _: &[f64]| (0..D).map(|j| 10_f64.powi(j as i32) * (u[j] - 0.1).powi(2)).sum::<f64>();
-    let n = 2 * Terms::All.count(D);
+    let n = 2 * Terms::Quadratic.count(D);
     let (points, x, y) = observe(&mut rng, &frame, n, bowl);
-    let mut quadratic = Quadratic::default();
+    let mut quadratic = Polynomial::default();
     assert!(quadratic.fit(Terms::Squares, &x, &y, &y, n - 1, 0.5));
     assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() > 1e-3, "squares do not suffice");
-    assert!(quadratic.fit(Terms::All, &x, &y, &y, n - 1, 0.5));
+    assert!(quadratic.fit(Terms::Quadratic, &x, &y, &y, n - 1, 0.5));
     assert!((quadratic.at_row(&x, n - 1) - y[n - 1]).abs() < 1e-8);
-    quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+    minimise(&mut quadratic, &frame, points.iter().map(Vec::as_slice));
     for found in &quadratic.minimiser {
         assert!((found - 0.1).abs() < 1e-8, "{found}");
     }
@@ -110,14 +102,14 @@ fn a_slope_is_followed_to_the_corner_of_what_was_seen() {
     let frame = frame(&mut rng);
     let slope = |u: &[f64], _: &[f64]| u[0] - 2.0 * u[1] + 0.5 * u[2] - u[3];
     let (points, x, y) = observe(&mut rng, &frame, D + 2, slope);
-    let mut quadratic = Quadratic::default();
+    let mut quadratic = Polynomial::default();
     assert!(!quadratic.fit(Terms::Squares, &x, &y, &y, D + 2, 0.5), "too few for the squares");
     assert!(quadratic.fit(Terms::Linear, &x, &y, &y, D + 2, 0.5));
-    let (seen, _) = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+    let (seen, _) = minimise(&mut quadratic, &frame, points.iter().map(Vec::as_slice));
     let side = |j: usize, sign: f64| points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min) * sign;
     let corner = [side(0, 1.0), side(1, -1.0), side(2, 1.0), side(3, -1.0)];
     assert_eq!(quadratic.minimiser, corner);
-    let (lowest, _) = quadratic.minimise_anywhere(&frame);
+    let lowest = quadratic.minimise(&frame, &[(-1.0, 1.0); D], std::iter::empty());
     assert_eq!(quadratic.minimiser, [-1.0, 1.0, -1.0, 1.0]);
     assert!(lowest < seen, "{lowest} at the corner of the box, {seen} before");
 }
@@ -126,12 +118,12 @@ fn a_slope_is_followed_to_the_corner_of_what_was_seen() {
 fn a_hill_sends_to_the_border_and_dependent_points_are_refused() {
     let mut rng = Rng::new(3);
     let frame = frame(&mut rng);
-    let hill = |_: &[f64], x: &[f64]| -x.iter().map(|x| x * x).sum::<f64>();
+    let hill = |_: &[f64], x: &[f64]| -x.iter().map(|x| (x - 0.1) * (x - 0.1)).sum::<f64>();
     let n = 2 * Terms::Squares.count(D);
     let (points, x, y) = observe(&mut rng, &frame, n, hill);
-    let mut quadratic = Quadratic::default();
+    let mut quadratic = Polynomial::default();
     assert!(quadratic.fit(Terms::Squares, &x, &y, &y, n, 0.5));
-    let (lowest, convex) = quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+    let (lowest, convex) = minimise(&mut quadratic, &frame, points.iter().map(Vec::as_slice));
     assert!(!convex && lowest.is_finite());
     for j in 0..D {
         let u = quadratic.minimiser[j];
@@ -205,11 +197,11 @@ fn a_steep_bowl_is_followed_to_its_minimum_within_what_was_seen() {
         let entry = |i: usize, j: usize| (0..D).map(|k| r[(i, k)] * steepness(k) * r[(j, k)]).sum::<f64>();
         let h: Vec<Vec<f64>> = (0..D).map(|i| (0..D).map(|j| entry(i, j)).collect()).collect();
         let bottom: Vec<f64> = (0..D).map(|_| rng.between(-1.3, 1.3)).collect();
-        let n = 2 * Terms::All.count(D);
+        let n = 2 * Terms::Quadratic.count(D);
         let (points, x, y) = observe(&mut rng, &frame, n, |u, _| value(&h, &bottom, u));
-        let mut quadratic = Quadratic::default();
-        assert!(quadratic.fit(Terms::All, &x, &y, &y, n, 0.5));
-        quadratic.minimise(&frame, points.iter().map(Vec::as_slice));
+        let mut quadratic = Polynomial::default();
+        assert!(quadratic.fit(Terms::Quadratic, &x, &y, &y, n, 0.5));
+        minimise(&mut quadratic, &frame, points.iter().map(Vec::as_slice));
         let end = |j: usize, sign: f64| sign * points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min);
         let low: Vec<f64> = (0..D).map(|j| end(j, 1.0)).collect();
         let high: Vec<f64> = (0..D).map(|j| end(j, -1.0)).collect();
@@ -229,23 +221,20 @@ fn a_steep_bowl_is_followed_to_its_minimum_within_what_was_seen() {
 fn what_is_left_over_and_how_sure_a_fit_is_are_those_of_least_squares() {
     // Against their definitions: the sum of squares of what the fit leaves over, and how far each observation moves q, which is linear in them.
     let mut rng = Rng::new(7);
-    let (n, terms) = (40, Terms::All);
+    let (n, terms) = (40, Terms::Quadratic);
     let frame = frame(&mut rng);
     let rough = |u: &[f64], x: &[f64]| x.iter().map(|x| (x - 0.2).powi(2)).sum::<f64>() + 0.1 * (40.0 * u[0]).sin();
     let (points, x, y) = observe(&mut rng, &frame, n, rough);
     let ones = vec![0.0; n]; // the rank of weight 1
-    let mut fit = Quadratic::default();
+    let mut fit = Polynomial::default();
     assert!(fit.fit(terms, &x, &y, &ones, n, 1.0));
     let (left_over, squares) = (fit.left_over(), (0..n).map(|row| (fit.at_row(&x, row) - y[row]).powi(2)).sum::<f64>());
     assert!((left_over * left_over / squares - 1.0).abs() < 1e-9, "{left_over} for the root of {squares}");
-    let (lowest, _) = fit.minimise(&frame, points.iter().map(Vec::as_slice));
-    let (bottom, other) = (fit.local.clone(), [0.3, -0.2, 0.1, 0.4]);
-    let ((value, std), (gain, std_of_gain)) = (fit.at(&bottom, terms), fit.gain(&bottom, &other, terms));
+    let (lowest, _) = minimise(&mut fit, &frame, points.iter().map(Vec::as_slice));
+    let (bottom, other) = (bottom(&fit, &frame), [0.3, -0.2, 0.1, 0.4]);
+    let ((value, std), (gain, std_of_gain)) = (fit.at(&bottom), fit.gain(&bottom, &other));
     assert!((value - lowest).abs() < 1e-9 * lowest.abs().max(1.0));
-    let at = |fit: &mut Quadratic, x: &[f64]| {
-        fit.local = x.to_vec();
-        fit.value()
-    };
+    let at = |fit: &mut Polynomial, x: &[f64]| fit.value(x);
     assert!((gain - (at(&mut fit, &other) - lowest)).abs() < 1e-9 * gain.abs());
     let before = (at(&mut fit, &bottom), at(&mut fit, &other));
     let (mut moved, mut moved_apart) = (0.0, 0.0);
@@ -262,21 +251,96 @@ fn what_is_left_over_and_how_sure_a_fit_is_are_those_of_least_squares() {
 #[test]
 fn rows_taken_in_later_count_like_those_fitted_at_once() {
     let mut rng = Rng::new(9);
-    let (n, terms) = (90, Terms::All);
+    let (n, terms) = (90, Terms::Quadratic);
     let frame = frame(&mut rng);
     let rough = |u: &[f64], x: &[f64]| x.iter().map(|x| (x - 0.2).powi(2)).sum::<f64>() + 0.1 * (40.0 * u[0]).sin();
     let (points, x, y) = observe(&mut rng, &frame, n, rough);
     let ones = vec![0.0; n];
-    let (mut whole, mut grown) = (Quadratic::default(), Quadratic::default());
+    let (mut whole, mut grown) = (Polynomial::default(), Polynomial::default());
     assert!(grown.fit(terms, &x, &y, &ones, 20, 1.0));
     for (from, to) in [(20, 21), (21, 60), (60, n)] {
-        assert!(grown.extend(terms, &x, &y, (from, to)) && whole.fit(terms, &x, &y, &ones, to, 1.0));
+        assert!(grown.extend(&x, &y, (from, to)) && whole.fit(terms, &x, &y, &ones, to, 1.0));
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
         assert!(same(whole.left_over(), grown.left_over()), "{} and {}", whole.left_over(), grown.left_over());
         let all = || points[..to].iter().map(Vec::as_slice);
-        let bottoms = (whole.minimise(&frame, all()), grown.minimise(&frame, all()));
+        let bottoms = (minimise(&mut whole, &frame, all()), minimise(&mut grown, &frame, all()));
         assert!(bottoms.0.1 == bottoms.1.1 && (bottoms.0.0 - bottoms.1.0).abs() < 1e-9);
-        let (a, b) = (whole.at(&whole.local, terms), grown.at(&whole.local, terms));
+        let place = bottom(&whole, &frame);
+        let (a, b) = (whole.at(&place), grown.at(&place));
         assert!((a.0 - b.0).abs() < 1e-9 && same(a.1, b.1), "{a:?} and {b:?}");
+    }
+}
+
+fn points(n: usize, d: usize) -> Matrix {
+    let mut rng = Rng::new(7);
+    let mut x = Matrix::zeros(n, d);
+    for row in 0..n {
+        for j in 0..d {
+            x[(row, j)] = 4.0 * rng.unit() - 2.0;
+        }
+    }
+    x
+}
+
+/// Rosenbrock's function plus a cubic term.
+fn valley(x: &Matrix, row: usize) -> f64 {
+    let x: Vec<f64> = (0..x.cols()).map(|j| x[(row, j)]).collect();
+    let valley = |w: &[f64]| 10.0 * (w[1] - w[0] * w[0]).powi(2) + (1.0 - w[0]).powi(2);
+    x.windows(2).map(valley).sum::<f64>() + 0.3 * x[0] * x[1] * x[x.len() - 1]
+}
+
+#[test]
+fn there_are_as_many_monomials_as_counted() {
+    for terms in [Terms::Linear, Terms::Squares, Terms::Quadratic, Terms::Quartic] {
+        for d in 1..=9 {
+            let mut polynomial = Polynomial::default();
+            polynomial.enumerate(terms, d);
+            assert_eq!(1 + polynomial.monomials.len(), terms.count(d));
+        }
+    }
+    assert_eq!([1, 2, 5, 7].map(|d| Terms::Quartic.count(d)), [5, 15, 126, 330]);
+    assert!(Terms::Quartic.count(100_000) > 1_000_000, "no overflow");
+}
+
+#[test]
+fn a_quartic_is_found_from_as_many_points_as_it_has_coefficients() {
+    for d in 2..=5 {
+        let n = Terms::Quartic.count(d);
+        let x = points(n + 5, d);
+        let y: Vec<f64> = (0..n + 5).map(|k| valley(&x, k) + 100.0).collect();
+        let mut fit = Polynomial::default();
+        assert!(!fit.fit(Terms::Quartic, &x, &y, &y, n - 1, 1.0), "too few");
+        assert!(fit.fit(Terms::Quartic, &x, &y, &y, n, 100.0));
+        for k in n..n + 5 {
+            let error = (fit.at_row(&x, k) - y[k]).abs() * 100.0 / (100.0 + y[k]);
+            assert!(error < 1e-6, "d = {d}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_derivatives_are_those_of_the_value() {
+    let d = 4;
+    let x = points(100, d);
+    let y: Vec<f64> = (0..100).map(|k| valley(&x, k) + 100.0).collect();
+    for terms in [Terms::Linear, Terms::Squares, Terms::Quadratic, Terms::Quartic] {
+        let mut fit = Polynomial::default();
+        assert!(fit.fit(terms, &x, &y, &y, 100, 100.0));
+        let (at, h) = ([0.3, -0.7, 1.1, 0.2], 1e-5);
+        let (here, hessian) = (fit.look(&at), fit.hessian(&at, &[]));
+        assert_eq!(here.value, fit.value(&at));
+        for j in 0..d {
+            let moved = |step: f64| {
+                let mut there = at;
+                there[j] += step;
+                fit.look(&there)
+            };
+            let (up, down) = (moved(h), moved(-h));
+            assert!(((up.value - down.value) / (2.0 * h) - here.gradient[j]).abs() < 1e-5);
+            for k in 0..d {
+                let slope = (up.gradient[k] - down.gradient[k]) / (2.0 * h);
+                assert!((slope - hessian[(k, j)]).abs() < 1e-4, "{slope} {}", hessian[(k, j)]);
+            }
+        }
     }
 }

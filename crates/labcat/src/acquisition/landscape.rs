@@ -1,0 +1,39 @@
+//! The acquisition function of a step: the worth of a point by the models of the objective and of its constraints.
+
+use super::AcquisitionKind;
+use crate::gp::PointPrediction;
+use crate::gp::surrogate::Surrogate;
+
+/// The acquisition function over the models of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Landscape<'a> {
+    pub(crate) surrogate: &'a Surrogate,
+    pub(crate) kind: AcquisitionKind,
+    /// The output to improve on.
+    pub(crate) incumbent: f64,
+    /// Factor on σ.
+    pub(crate) optimism: f64,
+}
+
+impl Landscape<'_> {
+    /// What a point is worth by the objective alone.
+    pub(crate) fn worth(&self, mean: f64, std: f64) -> f64 {
+        self.kind.value(mean, self.optimism * std, self.incumbent)
+    }
+
+    /// The gradient of that.
+    pub(crate) fn gradient(&self, at: &PointPrediction, out: &mut Vec<f64>) {
+        let (by_mean, by_std) = self.kind.slopes(at.mean, self.optimism * at.std, self.incumbent);
+        out.clear();
+        let slopes = at.mean_gradient.iter().zip(&at.std_gradient);
+        out.extend(slopes.map(|(m, s)| by_mean * m + by_std * (self.optimism * s)));
+    }
+
+    /// A worth where the logarithm of the probability that the constraints are satisfied is this.
+    pub(crate) fn times_feasible(&self, worth: f64, log_feasible: f64) -> f64 {
+        match self.kind {
+            AcquisitionKind::ExpectedImprovement => worth * crate::math::exp(log_feasible),
+            _ => worth + log_feasible,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The model of a step: the objective and the measured constraints as Gaussian processes of the same inputs and kernel. An output shares the
+//! objective's factor as long as it has the same rows and no noise of its own.
+
+use super::{Buffers, Gp, PointPrediction, Prior};
+use crate::linalg::{self, Matrix};
+use crate::math;
+use crate::polynomial::{Polynomial, Terms};
+
+/// The least prior standard deviation of a constraint around its trend, in units of the objective's: what rounding leaves of one that
+/// is linear.
+const LEAST_DEVIATION: f64 = 1e-9;
+
+/// The objective and the constraints of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Surrogate {
+    pub(crate) gp: Gp,
+    pub(crate) constraints: Vec<Constraint>,
+}
+
+/// A measured constraint: a linear trend and a Gaussian process around it, in units of its own. Zero stays where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Constraint {
+    constant: f64,
+    slope: Vec<f64>,
+    /// g in these units, per g.
+    pub(crate) unit: f64,
+    process: Process,
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    /// α with the objective's factor, and the standard deviation in units of the objective's.
+    Shared { alpha: Vec<f64>, deviation: f64 },
+    /// Other rows, or noise of its own.
+    Own(Box<Gp>),
+}
+
+/// The rows that constraints are fitted to.
+pub(crate) struct Rows<'a> {
+    /// The axes that have a part in the trend.
+    pub(crate) axes: &'a [usize],
+    /// How much worse than the best each row is, and the rank that halves a row's weight in the trend.
+    pub(crate) rank: &'a [f64],
+    pub(crate) typical: f64,
+}
+
+/// A constraint at a point: its mean and standard deviation with their gradients.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limit {
+    pub(crate) mean: f64,
+    pub(crate) std: f64,
+    pub(crate) mean_gradient: Vec<f64>,
+    pub(crate) std_gradient: Vec<f64>,
+}
+
+impl Surrogate {
+    pub(crate) fn new(gp: Gp) -> Self {
+        Self { gp, constraints: Vec::new() }
+    }
+
+    /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none.
+    pub(crate) fn add_constraint(&mut self, g: Vec<f64>, noise: &[f64], rows: &Rows<'_>, fit: &mut Polynomial) {
+        let (x, spread) = (self.gp.inputs(), self.gp.prior().signal.sqrt());
+        let n = g.len() as f64;
+        let mean = g.iter().sum::<f64>() / n;
+        let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
+        // In units in which the kernel of the objective fits.
+        let unit = if deviation > 0.0 { spread / deviation } else { spread / mean.abs().max(f64::MIN_POSITIVE) };
+        // In a small region a constraint is nearly linear; the process has only to tell what it is besides.
+        let mut moving = Matrix::zeros(x.rows(), rows.axes.len());
+        for (k, &i) in rows.axes.iter().enumerate() {
+            moving.col_mut(k).copy_from_slice(x.col(i));
+        }
+        let (mut constant, mut slope, mut freedom) = (mean, vec![0.0; x.cols()], n);
+        if g.len() > rows.axes.len() + 1 && fit.fit(Terms::Linear, &moving, &g, rows.rank, g.len(), rows.typical) {
+            let (at_centre, slopes) = fit.at_centre();
+            (constant, freedom) = (at_centre, n - 1.0 - rows.axes.len() as f64);
+            rows.axes.iter().zip(slopes).for_each(|(&i, s)| slope[i] = *s);
+        }
+        let around = |(row, g): (usize, f64)| {
+            let along: f64 = slope.iter().enumerate().map(|(j, s)| s * x[(row, j)]).sum();
+            unit * (g - constant - along)
+        };
+        let residual: Vec<f64> = g.into_iter().enumerate().map(around).collect();
+        let variance = linalg::dot(&residual, &residual) / freedom;
+        let process = self.process(residual, variance, noise, unit);
+        let slope = slope.into_iter().map(|s| unit * s).collect();
+        self.constraints.push(Constraint { constant: unit * constant, slope, unit, process });
+    }
+
+    /// The process of what a trend leaves over, of this mean square.
+    fn process(&self, residual: Vec<f64>, variance: f64, noise: &[f64], unit: f64) -> Process {
+        let prior = *self.gp.prior();
+        if noise.is_empty() && self.gp.noise().is_empty() {
+            let deviation = (variance / prior.signal).sqrt().clamp(LEAST_DEVIATION, 1.0);
+            return Process::Shared { alpha: self.gp.weights_of(residual), deviation };
+        }
+        let noise: Vec<f64> = noise.iter().map(|v| v * unit * unit).collect();
+        let mean_noise = noise.iter().sum::<f64>() / noise.len().max(1) as f64;
+        let signal =
+            (variance - mean_noise).max(0.25 * mean_noise).clamp(LEAST_DEVIATION.powi(2) * prior.signal, prior.signal);
+        let own = Prior { mean: 0.0, signal, nugget: prior.nugget / prior.signal * signal, noise: mean_noise, ..prior };
+        let x = self.gp.inputs();
+        let mut buffers = Buffers::default();
+        buffers.inputs(x.rows(), x.cols()).copy_from(x);
+        buffers.set_noise(&noise);
+        match Gp::fit_with_jitter(own, &residual, buffers) {
+            Ok(gp) => Process::Own(Box::new(gp)),
+            Err(_) => Process::Shared { alpha: vec![0.0; residual.len()], deviation: 1.0 },
+        }
+    }
+
+    /// Whether the models have more to tell than values of the objective: constraints, or slopes.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.constraints.is_empty() || self.gp.has_slopes()
+    }
+
+    /// Whether an output has noise.
+    pub(crate) fn has_noise(&self) -> bool {
+        let own = |constraint: &Constraint| matches!(&constraint.process, Process::Own(gp) if gp.prior().noise > 0.0);
+        self.gp.prior().noise > 0.0 || self.constraints.iter().any(own)
+    }
+
+    /// Adds an observed slope of the objective. Constraints that shared its rows have their own from then on.
+    pub(crate) fn append_slope(&mut self, slope: super::Slope) {
+        for constraint in &mut self.constraints {
+            constraint.separate(&self.gp);
+        }
+        self.gp.append_slope(slope);
+    }
+
+    /// Adds a value that was not observed, the posterior mean but no less than `floor`, and gives it.
+    pub(crate) fn append_fantasy(&mut self, x: &[f64], floor: f64) -> f64 {
+        for constraint in &mut self.constraints {
+            if let Process::Own(gp) = &mut constraint.process {
+                gp.append_fantasy(x, f64::NEG_INFINITY);
+            }
+        }
+        self.gp.append_fantasy(x, floor)
+    }
+
+    /// The objective at a point, in `at`, and every constraint.
+    pub(crate) fn at(&self, x: &[f64], at: &mut PointPrediction) -> Vec<Limit> {
+        self.gp.predict_with_gradient(x, at);
+        self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
+    }
+
+    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation.
+    pub(crate) fn log_feasible(&self, x: &[f64], std: f64) -> f64 {
+        let log_probability = |constraint: &Constraint| {
+            let (mean, std) = match &constraint.process {
+                Process::Shared { alpha, deviation } => (self.gp.sum_at(x, alpha).0, deviation * std),
+                Process::Own(gp) => {
+                    let mut own = PointPrediction::default();
+                    gp.predict_with_gradient(x, &mut own);
+                    (own.mean, own.std)
+                }
+            };
+            math::ln_normal_cdf(-(mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
+        };
+        self.constraints.iter().map(log_probability).sum()
+    }
+
+    /// Adds the second derivatives of the objective's mean plus `multipliers` times the constraints'.
+    pub(crate) fn add_hessian(&self, x: &[f64], multipliers: &[f64], out: &mut Matrix) {
+        self.gp.add_hessian(x, out);
+        for (constraint, m) in self.constraints.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
+            match &constraint.process {
+                Process::Shared { alpha, .. } => self.gp.add_hessian_of(x, alpha, *m, out),
+                Process::Own(gp) => gp.add_hessian_of(x, gp.weights(), *m, out),
+            }
+        }
+    }
+}
+
+impl Constraint {
+    /// Gives it a model of its own, the same as the shared one.
+    fn separate(&mut self, gp: &Gp) {
+        if let Process::Shared { alpha, deviation } = &self.process {
+            self.process = Process::Own(Box::new(gp.with_weights(alpha.clone(), deviation * deviation)));
+        }
+    }
+
+    /// At a point where the objective is known.
+    fn at(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> Limit {
+        let mut limit = match &self.process {
+            Process::Shared { alpha, deviation } => {
+                let (mean, mean_gradient) = objective.sum_at(x, alpha);
+                let std_gradient = at.std_gradient.iter().map(|s| deviation * s).collect();
+                Limit { mean, std: deviation * at.std, mean_gradient, std_gradient }
+            }
+            Process::Own(gp) => {
+                let mut own = PointPrediction::default();
+                gp.predict_with_gradient(x, &mut own);
+                let PointPrediction { mean, std, mean_gradient, std_gradient, .. } = own;
+                Limit { mean, std, mean_gradient, std_gradient }
+            }
+        };
+        limit.mean += self.constant + linalg::dot(&self.slope, x);
+        linalg::axpy(&mut limit.mean_gradient, 1.0, &self.slope);
+        limit
+    }
+}

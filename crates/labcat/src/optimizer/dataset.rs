@@ -1,0 +1,211 @@
+//! What a step is made from: the members of a run, their outputs with the noise in each, and what they are worth without it.
+
+use super::config::Noise;
+use super::noise::Level;
+use super::problem::Problem;
+use super::run::{LocalRun, Progress};
+use crate::frame::Frame;
+use crate::gp::{Gp, Prior};
+
+/// Noise of less than this part of the run's spread is not looked for: a run that has come so far sees rounding.
+const NOTICED: f64 = 1e-6;
+/// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
+const DOUBTED: f64 = 0.1;
+const DOUBT: f64 = 3.0;
+/// Observations kept where the noise is a third of the members' spread or more, in those kept without.
+const MORE: f64 = 3.0;
+/// As many again where it was a tenth of the run's widest spread: nothing was ever clear, and only numbers help; much fewer where it was
+/// less. The most of them.
+const MANY_MORE: f64 = 6.0;
+const COARSE: f64 = 0.1;
+const MOST_MORE: f64 = 400.0;
+/// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
+/// noise.
+const LEAST_RISE: f64 = 2.0;
+
+/// An output of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    Objective,
+    /// Measured constraint k.
+    Constraint(usize),
+}
+
+impl Problem<'_> {
+    /// Every output.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = Output> + use<> {
+        std::iter::once(Output::Objective).chain((0..self.constraints()).map(Output::Constraint))
+    }
+
+    /// An output of an evaluation, smaller is better.
+    pub(super) fn output(&self, output: Output, position: usize) -> Option<f64> {
+        match output {
+            Output::Objective => self.observations.value(position),
+            Output::Constraint(k) => self.observations.constraints(position).get(k).copied(),
+        }
+    }
+
+    /// Standard deviation of the noise in an output of an evaluation: as told, or else as known of the output.
+    pub(super) fn std(&self, run: &LocalRun, output: Output, position: usize) -> f64 {
+        let told = match output {
+            _ if self.settings.switches.noise == Noise::None => None,
+            Output::Objective => self.observations.std(position),
+            Output::Constraint(k) => self.observations.constraint_std(position, k),
+        };
+        told.unwrap_or_else(|| self.sigma(run, output))
+    }
+
+    /// Standard deviation of the noise in an output where it was not told by evaluation, 0 for none.
+    pub(super) fn sigma(&self, run: &LocalRun, output: Output) -> f64 {
+        match (self.settings.switches.noise, output) {
+            (Noise::None, _) => 0.0,
+            (Noise::Sigma(sigma), Output::Objective) => sigma,
+            _ => run.now.noise.level(output).map_or(0.0, |level| level.sigma),
+        }
+    }
+
+    /// Root mean square of the standard deviations of the members' outputs.
+    pub(super) fn typical_std(&self, run: &LocalRun, output: Output) -> f64 {
+        let n = run.now.members.len() as f64;
+        let std = |&p: &usize| self.std(run, output, p) / n.sqrt();
+        run.now.members.iter().map(std).map(|s| s * s).sum::<f64>().sqrt().min(f64::MAX)
+    }
+
+    /// Whether an output of the members has noise.
+    pub(super) fn is_noisy(&self, run: &LocalRun, output: Output) -> bool {
+        self.sigma(run, output) > 0.0 || run.now.members.iter().any(|&p| self.std(run, output, p) > 0.0)
+    }
+
+    /// Whether noise is looked for in an output.
+    fn looks_for_noise(&self, output: Output) -> bool {
+        match self.settings.switches.noise {
+            Noise::None => false,
+            Noise::Auto => true,
+            Noise::Sigma(_) => output != Output::Objective,
+        }
+    }
+}
+
+impl super::noise::Noisy {
+    /// What is known of an output.
+    pub(super) fn level(&self, output: Output) -> Option<&Level> {
+        match output {
+            Output::Objective => Some(&self.objective),
+            Output::Constraint(k) => self.constraints.get(k),
+        }
+    }
+
+    pub(super) fn level_mut(&mut self, output: Output) -> &mut Level {
+        match output {
+            Output::Objective => &mut self.objective,
+            Output::Constraint(k) => {
+                if self.constraints.len() <= k {
+                    self.constraints.resize(k + 1, Level::default());
+                }
+                &mut self.constraints[k]
+            }
+        }
+    }
+}
+
+/// Looks for evaluations of one point among what was told since the last step. The first that differ show that an output has noise: the run
+/// then begins its frame again, and the answer is whether it did.
+pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool {
+    let mut begins_again = false;
+    for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
+        let was_exact = run.now.noise.level(output).is_none_or(|level| level.sigma == 0.0);
+        let members = std::mem::take(&mut run.now.members);
+        for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
+            let same = |old: &&usize| problem.observations.unit(**old) == problem.observations.unit(new);
+            let (mut sum, mut count) = (0.0, 0.0);
+            for value in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
+                (sum, count) = (sum + value, count + 1.0);
+            }
+            if let Some(value) = problem.output(output, new).filter(|_| count > 0.0) {
+                let elsewhere = |old: &usize| *old != new && !same(&old) && problem.output(output, *old) == Some(value);
+                let tied = members.iter().any(elsewhere);
+                let square = (value - sum / count).powi(2) * count / (count + 1.0);
+                run.now.noise.level_mut(output).saw(square, tied);
+            }
+        }
+        run.now.members = members;
+        begins_again |= was_exact && run.now.noise.level(output).is_some_and(|level| level.sigma > 0.0);
+    }
+    begins_again &= !problem.domain.is_mixed();
+    if begins_again {
+        begin_again(problem, run);
+    }
+    begins_again
+}
+
+/// What a run made of values as exact ones is worth nothing once they are known to be noisy: its region closed in on the luckiest of them.
+/// Its frame is that of the box again, with all that it has seen.
+fn begin_again(problem: Problem<'_>, run: &mut LocalRun) {
+    let (observations, number) = (problem.observations, run.number);
+    let Progress { members, frame, beta, spread, .. } = &mut run.now;
+    *frame = Frame::of_box(frame.dim());
+    (*beta, *spread) = (problem.settings.region.beta, 0.0);
+    let told = members.last().map_or(0, |p| p + 1);
+    let taken_over = members.clone();
+    let is_own = |p: &usize| observations.all()[*p].run == number || taken_over.contains(p);
+    members.clear();
+    members.extend((0..told).filter(|p| is_own(p) && observations.value(*p).is_some()));
+}
+
+/// Whether the best point is to be evaluated again, since the model doubts that an output is exact and nothing has shown it yet.
+/// `y` are the objective's outputs.
+pub(super) fn is_doubtful(problem: Problem<'_>, run: &LocalRun, gp: &Gp, y: &[f64], spread: f64) -> bool {
+    let few = gp.len() < 2 * problem.domain.dim() + 4;
+    if few || problem.settings.switches.noise == Noise::None {
+        return false;
+    }
+    let doubts = |output: Output| {
+        let unknown = run.now.noise.level(output).is_none_or(|level| !level.exact && level.sigma == 0.0);
+        if !(unknown && problem.looks_for_noise(output)) {
+            return false;
+        }
+        match output {
+            Output::Objective => DOUBTED * spread >= NOTICED * run.now.spread && gains_by_noise(gp, y),
+            Output::Constraint(_) => {
+                let g: Vec<f64> = run.now.members.iter().filter_map(|&p| problem.output(output, p)).collect();
+                g.len() == gp.len() && gains_by_noise(gp, &g)
+            }
+        }
+    };
+    problem.outputs().any(doubts)
+}
+
+/// Whether noise makes outputs at the inputs of a model far more likely.
+fn gains_by_noise(gp: &Gp, y: &[f64]) -> bool {
+    let exact = Prior::of(y, gp.prior().kernel, 1.0, 0.0);
+    let likelihood =
+        |nugget: f64| gp.refit(Prior { nugget: nugget * exact.signal, ..exact }, y).map(|gp| gp.log_likelihood());
+    let without = likelihood(gp.prior().nugget / gp.prior().signal).unwrap_or(f64::NEG_INFINITY);
+    likelihood(DOUBTED * DOUBTED).is_some_and(|with| with - without > DOUBT)
+}
+
+/// Observations kept: more under noise, most where the whole run is noisy, and one more for each pending evaluation, which was
+/// chosen without knowing the others.
+pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
+    let (usual, share, others) = (problem.settings.region.keep, run.now.noise.share, run.now.others);
+    if share == 0.0 {
+        return usual.saturating_add(others);
+    }
+    let coarse = (problem.typical_std(run, Output::Objective) / (COARSE * run.now.spread)).min(1.0);
+    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse.powi(4));
+    ((usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize).saturating_add(others)
+}
+
+/// The prior of outputs with noise: its signal σ_f² is what is left of their variance without the noise, but no less than a multiple of
+/// it. Where that holds, the most likely length-scales are those over which the objective changes by σ_f: they do not shrink with the
+/// region that is looked at. A bowl of σ_f per length-scale rises by d β² σ_f over the region.
+pub(super) fn noisy_prior(problem: Problem<'_>, mut prior: Prior, noise: &[f64]) -> Prior {
+    if !noise.is_empty() {
+        let (d, beta) = (problem.domain.dim() as f64, problem.settings.region.beta);
+        let (factor, least) = (problem.settings.switches.signal, LEAST_RISE / (d * beta * beta));
+        prior.noise = noise.iter().sum::<f64>() / noise.len() as f64;
+        let clear = prior.signal - factor * factor * prior.noise;
+        prior.signal = clear.max(least * least * prior.noise);
+    }
+    prior
+}

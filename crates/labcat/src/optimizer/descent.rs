@@ -1,0 +1,99 @@
+//! Descents of the models under constraints: to the constrained minimum, to a promising point, to what is recommended.
+
+use super::problem::Problem;
+use super::run::LocalRun;
+use crate::frame::Frame;
+use crate::gp::PointPrediction;
+use crate::gp::surrogate::Surrogate;
+use crate::linalg::{self, Matrix};
+use crate::qp::Halfspaces;
+use crate::sqp::{self, Look, Program};
+
+/// Quadratic programs per descent.
+const ROUNDS: usize = 12;
+/// By how many standard deviations the constraints are to be satisfied, doubled with each violation in a row up to this many times.
+const CAUTION: f64 = 0.1;
+const DOUBLINGS: usize = 6;
+
+/// What a descent minimises: κ standard deviations below the mean of the objective, where the constraints' means lie `caution` standard
+/// deviations below 0.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    pub(super) kappa: f64,
+    pub(super) caution: f64,
+}
+
+impl Bound {
+    /// With as much caution as the newest violations ask for.
+    pub(super) fn cautious(problem: Problem<'_>, run: &LocalRun, kappa: f64) -> Self {
+        let newest = run.now.members.iter().rev();
+        let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(DOUBLINGS);
+        Self { kappa, caution: CAUTION * 2.0_f64.powi(violated as i32) }
+    }
+}
+
+/// The program of a descent along the axes that move.
+struct Descent<'a> {
+    surrogate: &'a Surrogate,
+    problem: Problem<'a>,
+    frame: &'a Frame,
+    bound: Bound,
+    moves: &'a [bool],
+}
+
+impl Program for Descent<'_> {
+    fn look(&self, x: &[f64]) -> Look {
+        let (mut at, Bound { kappa, caution }) = (PointPrediction::default(), self.bound);
+        let mut limits = Vec::new();
+        for mut limit in self.surrogate.at(x, &mut at) {
+            linalg::axpy(&mut limit.mean_gradient, caution, &limit.std_gradient);
+            limits.push((limit.mean + caution * limit.std, limit.mean_gradient));
+        }
+        limits.extend(self.problem.known.known.in_frame(self.problem.domain, self.frame, x));
+        let mut gradient: Vec<f64> =
+            at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - kappa * s).collect();
+        for slope in limits.iter_mut().map(|(_, slope)| slope).chain([&mut gradient]) {
+            slope.iter_mut().zip(self.moves).filter(|(_, moves)| !**moves).for_each(|(s, _)| *s = 0.0);
+        }
+        Look { value: at.mean - kappa * at.std, gradient, limits }
+    }
+
+    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
+        let mut h = Matrix::zeros(x.len(), x.len());
+        self.surrogate.add_hessian(x, multipliers, &mut h);
+        for i in (0..x.len()).filter(|&i| !self.moves[i]) {
+            for j in 0..x.len() {
+                (h[(i, j)], h[(j, i)]) = (0.0, 0.0);
+            }
+            h[(i, i)] = 1.0;
+        }
+        h
+    }
+}
+
+/// The minimum of a bound over the part of the trust region that lies in the box, along the axes that move, from a start in the frame; and the
+/// multipliers of the measured constraints there.
+pub(super) fn minimise(
+    problem: Problem<'_>,
+    frame: &Frame,
+    surrogate: &Surrogate,
+    (bound, beta, moves): (Bound, f64, &[bool]),
+    start: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let mut within = Halfspaces::cube(frame.dim(), beta);
+    within.push_box(frame, &vec![(-1.0, 1.0); frame.dim()]);
+    within.retain(|normal| normal.iter().zip(moves).any(|(a, moves)| *a != 0.0 && *moves));
+    let descent = Descent { surrogate, problem, frame, bound, moves };
+    let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, ROUNDS);
+    multipliers.truncate(surrogate.constraints.len());
+    // Rounding may have put it outside.
+    x.iter_mut().zip(moves).filter(|(_, moves)| **moves).for_each(|(x, _)| *x = x.clamp(-beta, beta));
+    (x, multipliers)
+}
+
+/// The place in the box of a point of the frame: of what its values stand for.
+pub(super) fn place(problem: Problem<'_>, frame: &Frame, x: &[f64]) -> Vec<f64> {
+    let mut u: Vec<f64> = (0..x.len()).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect();
+    problem.domain.snap(&mut u);
+    u
+}

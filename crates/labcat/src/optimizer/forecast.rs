@@ -1,0 +1,434 @@
+//! Forecasts: a polynomial that predicts the newest observations far better than the model is followed to its minimum, and now and then a
+//! quadratic of the nearest observations. How much of the predicted reduction came true decides how soon the next one is followed.
+
+use super::merit::{self, Merit};
+use super::model::{Model, Standing, Workspace};
+use super::nearest::{self, Forecast, NEWEST, Nearest};
+use super::problem::{Choice, Problem};
+use super::report::Origin;
+use super::run::{Extent, Followed, LocalRun, Progress};
+use crate::frame::{Frame, Outputs};
+use crate::gp::Gp;
+use crate::linalg::{self, Matrix};
+use crate::math;
+use crate::observations::TrialId;
+use crate::polynomial::{Polynomial, Terms, bounds_of};
+use crate::qp::Halfspaces;
+use crate::rng::Rng;
+use crate::sqp::{self, Look, Program};
+
+/// A forecast of which less than this part came true is not followed again at once.
+const CAME_TRUE: f64 = 0.5;
+/// After such forecasts in a row the wait doubles up to this many times d observations.
+const LONGEST_WAIT: usize = 8;
+/// The weights of the nearest fall beyond the distance of this neighbour of the best point.
+const FIFTH: usize = 5;
+/// A quartic is tried so many times while as many observations come in as it takes; its minimum is sought from so many of them.
+const QUARTIC_TRIES: usize = 16;
+const QUARTIC_STARTS: usize = 8;
+/// Steps of a descent under constraints, and the violation that counts as rounding.
+const ROUNDS: usize = 30;
+const ROUNDING: f64 = 1e-9;
+
+impl Followed {
+    /// Where in the history too little of it came true, if so.
+    fn failed_at(self, problem: Problem<'_>, run: &LocalRun) -> Option<usize> {
+        let shown = problem.observations.position(self.id)?;
+        let gained = Merit::of_told(problem, run).told(problem, shown).map_or(0.0, |merit| self.from - merit);
+        (gained < CAME_TRUE * self.gain).then_some(shown)
+    }
+
+    /// Whether it failed, and what is to be waited for has not come in since.
+    fn is_fresh_failure(self, problem: Problem<'_>, run: &LocalRun) -> bool {
+        let newest = run.now.members.last().copied().unwrap_or(0);
+        self.failed_at(problem, run).is_some_and(|shown| newest.saturating_sub(shown) <= self.wait)
+    }
+}
+
+fn is_waiting(problem: Problem<'_>, run: &LocalRun) -> bool {
+    run.followed.is_some_and(|followed| followed.is_fresh_failure(problem, run))
+}
+
+/// Whether the evaluation of the newest forecast is pending.
+fn is_pending(problem: Problem<'_>, run: &LocalRun) -> bool {
+    run.followed.is_some_and(|followed| problem.pending.iter().any(|p| p.id == followed.id))
+}
+
+/// Whether nothing but the bounds and reals is at play.
+fn is_plain(problem: Problem<'_>) -> bool {
+    problem.constraints() == 0 && problem.known.known.is_empty() && !problem.domain.is_mixed()
+}
+
+/// Whether a fit of the nearest, made in a run as it is now, may rest on this observation.
+pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize) -> bool {
+    let most = |terms: Terms| nearest::count(problem.settings, terms, now.frame.dim(), now.others);
+    position + NEWEST * most(Terms::Quadratic).max(most(Terms::Quartic)) >= now.told
+}
+
+/// The axes of a fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Axes {
+    /// Those of the frame.
+    Frame,
+    /// The box's own, each scaled by how far the members spread along it: there squares alone fit a separable function.
+    Own,
+}
+
+/// The polynomials of the members, the simplest first.
+const EACH: [(Terms, Axes); 4] = [
+    (Terms::Linear, Axes::Frame),
+    (Terms::Squares, Axes::Frame),
+    (Terms::Squares, Axes::Own),
+    (Terms::Quadratic, Axes::Frame),
+];
+
+/// The members along the axes that move: places in a frame and in its box, how much worse than the best each is by merit, and the median
+/// of that.
+struct Members<'a> {
+    x: &'a Matrix,
+    frame: &'a Frame,
+    points: &'a dyn Fn(usize, usize) -> f64,
+    typical: f64,
+}
+
+/// Finds out whether a polynomial of the other members would have predicted the newest one far better than the model, and predicts
+/// a reduction far larger than its error; if so, where it has its minimum: among the observations, or anywhere with pending evaluations.
+pub(super) fn find(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    (outputs, standing): (&Outputs, &Standing),
+    work: &mut Workspace,
+) -> Option<Forecast> {
+    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
+    if !problem.settings.switches.quadratic || on_lattice || standing.noisy || is_waiting(problem, run) {
+        return None;
+    }
+    let (observations, members) = (problem.observations, &run.now.members);
+    let axes: Vec<usize> = if problem.domain.is_mixed() {
+        (0..problem.domain.dim()).filter(|&i| run.extent.moves(problem.domain, i)).collect()
+    } else {
+        Vec::new()
+    };
+    // Heights above the best, without the warp: of the values, and by merit.
+    let (from, range) = (standing.merit, outputs.range());
+    work.linear.clear();
+    work.linear.extend(members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - from) / range));
+    work.merits.iter_mut().for_each(|m| *m = (*m - from) / range);
+    work.scratch.clone_from(&work.merits);
+    work.scratch.sort_unstable_by(f64::total_cmp);
+    let typical = work.scratch[gp.len() / 2];
+    if axes.is_empty() {
+        let points = |row: usize, j: usize| observations.unit(members[row])[j];
+        let these = Members { x: gp.inputs(), frame: &run.now.frame, points: &points, typical };
+        return best_fit(problem, run, gp, (outputs, standing), &these, work);
+    }
+    let mut x = Matrix::zeros(gp.len(), axes.len());
+    for (k, &i) in axes.iter().enumerate() {
+        x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
+    }
+    let frame = run.now.frame.block(&axes);
+    let points = |row: usize, k: usize| observations.unit(members[row])[axes[k]];
+    let these = Members { x: &x, frame: &frame, points: &points, typical };
+    let found = best_fit(problem, run, gp, (outputs, standing), &these, work)?;
+    let mut u = run.now.frame.centre().to_vec();
+    axes.iter().zip(&found.u).for_each(|(&i, value)| u[i] = *value);
+    Some(Forecast { u, ..found })
+}
+
+/// The first polynomial of the members that passes, with its minimum under the constraints.
+fn best_fit(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    gp: &Gp,
+    (outputs, standing): (&Outputs, &Standing),
+    members: &Members<'_>,
+    work: &mut Workspace,
+) -> Option<Forecast> {
+    let (n, range, margin) = (gp.len(), outputs.range(), problem.settings.switches.quadratic_margin);
+    let (newest, above) = gp.surprise()?;
+    let allowed = margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
+    let limits = limits(problem, run, members, work)?;
+    let d = members.frame.dim();
+    for (terms, axes) in EACH.into_iter().filter(|(_, axes)| *axes == Axes::Frame || limits.is_empty()) {
+        let (frame, x) = if axes == Axes::Frame {
+            (members.frame, members.x)
+        } else {
+            upright(members, n, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
+            (&work.upright, &work.upright_inputs)
+        };
+        let (y, fit) = (&work.linear, &mut work.polynomial);
+        let Some(error) = prediction_error(fit, terms, x, (y, &work.merits), members.typical) else { continue };
+        if error * range > allowed {
+            continue;
+        }
+        work.bounds.clear();
+        if run.now.others > 0 && limits.is_empty() {
+            // While one is pending where the observations end, others would be sent to nearly the same place.
+            work.bounds.resize(d, (-1.0, 1.0));
+        } else {
+            let column = |j: usize| (0..n).map(move |row| (members.points)(row, j));
+            work.bounds.extend(
+                (0..d).map(|j| (column(j).fold(f64::INFINITY, f64::min), column(j).fold(f64::NEG_INFINITY, f64::max))),
+            );
+        }
+        let lowest = if limits.is_empty() {
+            fit.minimise(frame, &work.bounds, std::iter::empty())
+        } else {
+            minimise_under(fit, &limits, frame, &work.bounds)?
+        };
+        if error < margin * -lowest
+            && let Some(forecast) = Forecast::new(fit.minimiser.clone(), standing.merit, -lowest * range)
+        {
+            return Some(forecast);
+        }
+    }
+    None
+}
+
+/// By how much a polynomial of all rows but the newest misses that; it is then fitted to all.
+fn prediction_error(
+    fit: &mut Polynomial,
+    terms: Terms,
+    x: &Matrix,
+    (y, rank): (&[f64], &[f64]),
+    typical: f64,
+) -> Option<f64> {
+    let n = y.len();
+    if !fit.fit(terms, x, y, rank, n - 1, typical) {
+        return None;
+    }
+    let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
+    fit.fit(terms, x, y, rank, n, typical).then_some(error)
+}
+
+/// A polynomial of each measured constraint, the simplest that predicts its newest value well, and the known ones to first order; `None` if a
+/// constraint has none.
+fn limits(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    members: &Members<'_>,
+    work: &mut Workspace,
+) -> Option<Vec<Polynomial>> {
+    let margin = problem.settings.switches.quadratic_margin;
+    let mut limits = Vec::new();
+    for k in 0..problem.constraints() {
+        let size = merit::size(problem, run, k);
+        let told = run.now.members.iter().filter_map(|&p| problem.observations.constraints(p).get(k));
+        let g: Vec<f64> = told.map(|g| g / size).collect();
+        let least = work.merits.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?.0;
+        let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
+        let mut fit = std::mem::take(&mut work.polynomial);
+        let in_frame = EACH.into_iter().filter(|(_, axes)| *axes == Axes::Frame);
+        let mut errors = in_frame
+            .filter_map(|(terms, _)| prediction_error(&mut fit, terms, members.x, (&g, &work.merits), members.typical));
+        let error = errors.find(|error| *error <= margin * spread);
+        // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
+        let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let mut limit = fit.clone();
+        work.polynomial = fit;
+        limit.raise(2.0 * error? + 1e-14 * largest);
+        limits.push(limit);
+    }
+    let centre = vec![0.0; problem.domain.dim()];
+    let known = problem.known.known.in_frame(problem.domain, &run.now.frame, &centre);
+    let moving = |slope: Vec<f64>| -> Vec<f64> {
+        slope.into_iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i)).map(|(_, s)| s).collect()
+    };
+    limits.extend(known.into_iter().map(|(g, slope)| Polynomial::linear(g, &moving(slope))));
+    Some(limits)
+}
+
+/// Polynomials of the objective and of its constraints.
+struct Fits<'a> {
+    objective: &'a Polynomial,
+    limits: &'a [Polynomial],
+}
+
+impl Program for Fits<'_> {
+    fn look(&self, x: &[f64]) -> Look {
+        let limits = self.limits.iter().map(|limit| limit.look(x)).map(|l| (l.value, l.gradient)).collect();
+        Look { limits, ..self.objective.look(x) }
+    }
+
+    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
+        let mut h = self.objective.hessian(x, &[]);
+        for (limit, m) in self.limits.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
+            let bend = limit.hessian(x, &[]);
+            (0..h.cols()).for_each(|j| linalg::axpy(h.col_mut(j), *m, bend.col(j)));
+        }
+        h
+    }
+}
+
+/// The least value within bounds where the constraints are satisfied, if they can be: the value, and the place as the minimiser of the fit.
+fn minimise_under(fit: &mut Polynomial, limits: &[Polynomial], frame: &Frame, bounds: &[(f64, f64)]) -> Option<f64> {
+    let mut within = Halfspaces::default();
+    within.push_box(frame, bounds);
+    let fits = Fits { objective: fit, limits };
+    let (x, _) = sqp::minimise(&fits, &within, &vec![0.0; frame.dim()], 1.0, ROUNDS);
+    let look = fits.look(&x);
+    let satisfied = look.limits.iter().all(|(g, _)| *g <= ROUNDING);
+    fit.minimiser = (0..frame.dim()).map(|j| frame.to_box(&x, j).clamp(-1.0, 1.0)).collect();
+    satisfied.then_some(look.value)
+}
+
+/// The members in a frame along the box's own axes.
+fn upright(members: &Members<'_>, n: usize, frame: &mut Frame, inputs: &mut Matrix, scratch: &mut Vec<f64>) {
+    let centre = members.frame.centre();
+    let d = centre.len();
+    if frame.dim() != d {
+        *frame = Frame::of_box(d);
+    }
+    let spread = |j: usize| {
+        (0..n).fold(f64::MIN_POSITIVE, |most: f64, row| most.max(((members.points)(row, j) - centre[j]).abs()))
+    };
+    *frame = std::mem::take(frame).centred(centre).with_scale((0..d).map(spread));
+    inputs.reshape(n, d);
+    scratch.resize(2 * d, 0.0);
+    let (u, x) = scratch.split_at_mut(d);
+    for row in 0..n {
+        (0..d).for_each(|j| u[j] = (members.points)(row, j));
+        frame.to_local(u, x);
+        (0..d).for_each(|j| inputs[(row, j)] = x[j]);
+    }
+}
+
+/// The next point by a forecast, if there is one: that of the members, or one of the nearest observations.
+pub(super) fn next(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    model: &mut Model,
+    work: &mut Workspace,
+    id: TrialId,
+) -> Option<Choice> {
+    let first = model.forecast.take();
+    // With pending points the step may be one done again, whose forecast was followed before.
+    let and_more = first.is_none() || !problem.pending.is_empty();
+    let choice = first.and_then(|forecast| follow(problem, run, &forecast, id));
+    if choice.is_some() || !and_more || !is_plain(problem) || model.standing.noisy {
+        return choice;
+    }
+    let further = quartic(problem, run, &model.outputs, work);
+    further.and_then(|forecast| follow(problem, run, &forecast, id)).or_else(|| {
+        let nearby = quadratic(problem, run, &model.outputs, work, id)?;
+        follow(problem, run, &nearby, id)
+    })
+}
+
+/// Where a quadratic of the nearest observations, more of them than the model keeps, has its minimum, if it is convex. What such a fit
+/// leaves out grows with the cube of the distance, and so do the weights fall: on a smooth function each one is right to more digits than the one
+/// before, which the Gaussian process, that has to learn all functions, is not. Whether the function is smooth, only following shows.
+/// While one such point is pending others follow fits that weigh the observations at random: as far apart as what the fits leave open.
+fn quadratic(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    outputs: &Outputs,
+    work: &mut Workspace,
+    id: TrialId,
+) -> Option<Forecast> {
+    let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quadratic);
+    let (d, most) = (frame.dim(), nearest::count(problem.settings, terms, frame.dim(), run.now.others));
+    // In many dimensions it costs more than a step; with pending evaluations it mostly takes the place of a search.
+    let every = d.div_ceil(if problem.pending.is_empty() { 4 } else { 8 });
+    let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
+    if most == 0 || run.explores() || !is_due || is_waiting(problem, run) {
+        return None;
+    }
+    let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
+    if n < terms.count(d) + d {
+        return None;
+    }
+    let far = work.nearest.order[n - 1].1;
+    let scale = (far - outputs.minimum()).max(outputs.range());
+    work.nearest.fill(observations, frame, (outputs.minimum(), scale), &mut work.scratch);
+    let Nearest { order, inputs, y, rank } = &mut work.nearest;
+    let near = order[FIFTH.min(n - 1)].0;
+    rank.extend(order.iter().map(|(distance, _, _)| (distance / near).powi(3)));
+    if is_pending(problem, run) {
+        weigh_at_random(rank, problem.settings.switches.seed.wrapping_add(id.0));
+    }
+    let fit = &mut work.polynomial;
+    if near == 0.0 || !fit.fit(terms, inputs, y, rank, n, 1.0) {
+        return None;
+    }
+    bounds_of(&mut work.bounds, d, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
+    let lowest = fit.minimise(frame, &work.bounds, std::iter::empty());
+    let gain = (fit.at_centre().0 - lowest) * scale;
+    // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
+    let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
+    let held = run.now.others > 0 && !fit.minimiser.iter().zip(&work.bounds).all(free);
+    let proper = !held && gain > 0.0 && fit.is_proper(frame, &work.bounds);
+    Forecast::new(fit.minimiser.clone(), outputs.minimum(), gain).filter(|_| proper)
+}
+
+/// Multiplies the weights 1 / (1 + rank) of the squares by exponential draws: a fit with such weights is one of those that the observations
+/// leave possible (the Bayesian bootstrap).
+fn weigh_at_random(rank: &mut [f64], seed: u64) {
+    let mut rng = Rng::new(seed);
+    for rank in rank {
+        let draw = -math::log1p(-rng.unit());
+        *rank = (1.0 + *rank) / draw.max(f64::EPSILON).sqrt() - 1.0;
+    }
+}
+
+/// Where a quartic of the nearest observations has its lowest minimum among them, if it predicted each of the newest d far better than
+/// they differ, and than it predicts below the best and all pending points.
+fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Forecast> {
+    let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
+    let (d, margin) = (frame.dim(), problem.settings.switches.quadratic_margin);
+    let most = nearest::count(problem.settings, terms, d, run.now.others);
+    let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
+    if most == 0 || !is_due {
+        return None;
+    }
+    let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
+    if n < terms.count(d) + d {
+        return None;
+    }
+    work.nearest.order.sort_unstable_by_key(|(_, _, p)| *p);
+    work.nearest.fill(observations, frame, (outputs.minimum(), outputs.range()), &mut work.scratch);
+    let (Nearest { order, inputs, y, .. }, fit) = (&work.nearest, &mut work.polynomial);
+    work.scratch.clone_from(y);
+    work.scratch.sort_unstable_by(f64::total_cmp);
+    let typical = work.scratch[n / 2];
+    if typical <= 0.0 || !fit.fit(terms, inputs, y, y, n - d, typical) {
+        return None;
+    }
+    let missed = |row: usize| typical / (typical + y[row]) * (fit.at_row(inputs, row) - y[row]).abs();
+    let error = (n - d..n).map(missed).fold(0.0, f64::max);
+    if error > margin * typical || !fit.fit(terms, inputs, y, y, n, typical) {
+        return None;
+    }
+    let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
+    bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
+    let lowest = fit.minimise(frame, &work.bounds, (0..QUARTIC_STARTS).map(start));
+    let best = fit.at_centre().0;
+    let pending = problem.pending.iter().map(|pending| {
+        let mut x = vec![0.0; d];
+        frame.to_local(&problem.place(&pending.x), &mut x);
+        fit.value(&x)
+    });
+    let gain = pending.fold(best, f64::min) - lowest;
+    let forecast = Forecast::new(fit.minimiser.clone(), outputs.minimum(), (best - lowest) * outputs.range());
+    forecast.filter(|_| error < margin * gain)
+}
+
+/// Goes to the minimum of a forecast, once. The evaluation will have the id `id`. What it shows is waited for where nothing else is pending,
+/// and where constraints, integers or categories are; with pending evaluations a forecast that fails costs little.
+fn follow(problem: Problem<'_>, run: &mut LocalRun, forecast: &Forecast, id: TrialId) -> Option<Choice> {
+    let x = problem.known.nearest(problem.domain, &forecast.u, run.now.frame.centre())?;
+    let pending = is_pending(problem, run);
+    if problem.seen.contains(&x) || (pending && !is_plain(problem)) {
+        return None;
+    }
+    if !pending {
+        let d = problem.domain.dim();
+        let last = run.followed.filter(|followed| followed.failed_at(problem, run).is_some());
+        let wait = last.map_or(d, |followed| (2 * followed.wait).clamp(d, LONGEST_WAIT * d));
+        let wait = if run.now.others > 0 && is_plain(problem) { 0 } else { wait };
+        run.followed = Some(Followed { id, from: forecast.from, gain: forecast.gain, wait });
+    }
+    let predicted = problem.settings.switches.direction.orient(forecast.from - forecast.gain);
+    Some(Choice { predicted, ..Choice::given(x, Origin::Quadratic) })
+}

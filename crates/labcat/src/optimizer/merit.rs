@@ -1,0 +1,73 @@
+//! What orders the members of a run: the value plus a penalty for each violated constraint, both without their noise.
+
+use super::dataset::Output;
+use super::problem::Problem;
+use super::run::LocalRun;
+
+/// What the memory of a penalty parameter is multiplied by at each step, and how much larger than a multiplier it is.
+const FORGET: f64 = 0.8;
+const LARGER: f64 = 2.0;
+
+/// Penalty parameters. A violation costs at least as much as the values vary while its constraint varies by its own size.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Merit {
+    penalties: Vec<f64>,
+}
+
+impl Merit {
+    /// Of members with these values.
+    pub(super) fn of(problem: Problem<'_>, run: &LocalRun, values: &[f64], scratch: &mut Vec<f64>) -> Self {
+        if problem.constraints() == 0 {
+            return Self::default();
+        }
+        scratch.clear();
+        scratch.extend_from_slice(values);
+        scratch.sort_unstable_by(f64::total_cmp);
+        let spread = match (scratch.get(scratch.len() / 2), scratch.first()) {
+            (Some(median), Some(least)) if median > least => median - least,
+            _ => 1.0,
+        };
+        let known = |k: usize| run.now.penalties.get(k).copied().unwrap_or(0.0);
+        let penalty = |k: usize| known(k).max(spread / size(problem, run, k)).min(f64::MAX);
+        Self { penalties: (0..problem.constraints()).map(penalty).collect() }
+    }
+
+    /// Of members as they were told.
+    pub(super) fn of_told(problem: Problem<'_>, run: &LocalRun) -> Self {
+        if problem.constraints() == 0 {
+            return Self::default();
+        }
+        let values: Vec<f64> = run.now.members.iter().filter_map(|&p| problem.observations.value(p)).collect();
+        Self::of(problem, run, &values, &mut Vec::new())
+    }
+
+    /// Of a value and constraints.
+    pub(super) fn at(&self, value: f64, constraints: impl Iterator<Item = f64>) -> f64 {
+        let penalty: f64 = constraints.zip(&self.penalties).map(|(g, penalty)| penalty * g.max(0.0)).sum();
+        if self.penalties.is_empty() { value } else { (value + penalty).min(f64::MAX) }
+    }
+
+    /// Of an evaluation as it was told, if it has a value.
+    pub(super) fn told(&self, problem: Problem<'_>, position: usize) -> Option<f64> {
+        let value = problem.observations.value(position)?;
+        Some(self.at(value, problem.observations.constraints(position).iter().copied()))
+    }
+}
+
+/// The size of a constraint among the members: its median absolute value, or the largest where that is 0.
+pub(super) fn size(problem: Problem<'_>, run: &LocalRun, k: usize) -> f64 {
+    let told = run.now.members.iter().filter_map(|&p| problem.output(Output::Constraint(k), p));
+    let mut sizes: Vec<f64> = told.map(f64::abs).collect();
+    sizes.sort_unstable_by(f64::total_cmp);
+    let middle = sizes.get(sizes.len() / 2).copied().filter(|s| *s > 0.0);
+    middle.or(sizes.last().copied().filter(|s| *s > 0.0)).unwrap_or(1.0)
+}
+
+/// Raises the penalty parameters to the multipliers that the model has at its constrained minimum, in units of the objective, and lets them
+/// fall slowly otherwise.
+pub(super) fn update_penalties(run: &mut LocalRun, multipliers: impl ExactSizeIterator<Item = f64>) {
+    run.now.penalties.resize(multipliers.len(), 0.0);
+    for (penalty, m) in run.now.penalties.iter_mut().zip(multipliers) {
+        *penalty = (LARGER * m).max(FORGET * *penalty).min(f64::MAX);
+    }
+}

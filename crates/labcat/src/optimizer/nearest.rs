@@ -1,0 +1,114 @@
+//! The observations nearest to the best point, and where a polynomial of them has its minimum: what forecasts are made from and give.
+
+use super::config::Settings;
+use crate::frame::Frame;
+use crate::linalg::{self, Matrix};
+use crate::observations::Observations;
+use crate::polynomial::Terms;
+
+/// A fit of the nearest takes this many observations for each coefficient, or with pending evaluations this many: minima of earlier fits
+/// lie close together and tell little of how the function bends.
+const EACH: f64 = 1.5;
+const EACH_AMONG_PENDING: f64 = 3.0;
+/// They are looked for among this many times as many of the newest.
+pub(super) const NEWEST: usize = 4;
+/// No fit has more coefficients: its cost grows with their cube.
+const MOST_COEFFICIENTS: usize = 400;
+/// In fewer dimensions the model is as quick as a quadratic of the nearest.
+const LEAST_DIMENSION: usize = 3;
+
+/// Where a polynomial has its minimum.
+#[derive(Clone, Debug)]
+pub(super) struct Forecast {
+    /// In the box.
+    pub(super) u: Vec<f64>,
+    /// The best merit so far, and by how much less the value there is predicted to be.
+    pub(super) from: f64,
+    pub(super) gain: f64,
+}
+
+impl Forecast {
+    /// One that predicts a number.
+    pub(super) fn new(u: Vec<f64>, from: f64, gain: f64) -> Option<Self> {
+        (from - gain).is_finite().then_some(Self { u, from, gain })
+    }
+}
+
+/// How many observations a fit of the nearest takes with `others` pending; 0 if there is none.
+pub(super) fn count(settings: &Settings, terms: Terms, d: usize, others: usize) -> usize {
+    let (switches, coefficients) = (&settings.switches, terms.count(d));
+    let (made, each) = match terms {
+        Terms::Quartic => (switches.quartic && others > 0, EACH),
+        _ if others > 0 => (switches.nearby && d >= LEAST_DIMENSION, EACH_AMONG_PENDING),
+        _ => (switches.nearby && d >= LEAST_DIMENSION, EACH),
+    };
+    if switches.quadratic && made && coefficients <= MOST_COEFFICIENTS {
+        (each * coefficients as f64) as usize
+    } else {
+        0
+    }
+}
+
+/// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nearest {
+    pub(super) order: Vec<(f64, f64, usize)>,
+    pub(super) inputs: Matrix,
+    pub(super) y: Vec<f64>,
+    pub(super) rank: Vec<f64>,
+}
+
+impl Nearest {
+    /// Sorts the `newest` of the first `told` observations by their distance from the centre of a frame, keeps the `nearest`, and gives their
+    /// number.
+    pub(super) fn find(
+        &mut self,
+        observations: &Observations,
+        told: usize,
+        frame: &Frame,
+        (newest, nearest): (usize, usize),
+        scratch: &mut Vec<f64>,
+    ) -> usize {
+        self.order.clear();
+        scratch.resize(frame.dim(), 0.0);
+        for p in told.saturating_sub(newest)..told {
+            frame.to_local(observations.unit(p), scratch);
+            let distance = linalg::dot(scratch, scratch).sqrt();
+            self.order.extend(observations.value(p).map(|value| (distance, value, p)));
+        }
+        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+        self.order.truncate(nearest);
+        self.order.len()
+    }
+
+    /// Their places in the frame, and their values above `zero` in units of `scale`.
+    pub(super) fn fill(
+        &mut self,
+        observations: &Observations,
+        frame: &Frame,
+        (zero, scale): (f64, f64),
+        scratch: &mut [f64],
+    ) {
+        let Self { order, inputs, y, rank } = self;
+        inputs.reshape(order.len(), frame.dim());
+        y.clear();
+        rank.clear();
+        for (row, (_, value, p)) in order.iter().enumerate() {
+            frame.to_local(observations.unit(*p), scratch);
+            for (j, x) in scratch.iter().enumerate() {
+                inputs[(row, j)] = *x;
+            }
+            y.push((value - zero) / scale);
+        }
+    }
+
+    /// Makes room for what a quadratic in `d` dimensions takes without pending evaluations, and gives the number of observations.
+    pub(super) fn reserve(&mut self, settings: &Settings, d: usize) -> usize {
+        let most = count(settings, Terms::Quadratic, d, 0);
+        self.order.reserve(NEWEST * most);
+        self.inputs.reserve(most, d);
+        self.y.reserve(most);
+        self.rank.reserve(most);
+        most
+    }
+}

@@ -1,0 +1,140 @@
+//! Where a run may look: how far its trust region reaches along each axis, which neighbours of a point are left, which configurations
+//! there are.
+
+use super::problem::{Limited, Problem};
+use super::run::{Extent, LocalRun};
+use super::seen::Seen;
+use crate::domain::{Axis, Domain};
+use crate::observations::Evaluation;
+use crate::rng::Rng;
+
+/// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
+pub(super) const SMALL: u64 = 2048;
+/// A neighbour counts as tried if it was evaluated with reals as near as this, in units of the box.
+const NEAR: f64 = 1e-3;
+/// Evaluations without progress, per parameter, after which the neighbours that were never tried are.
+const IDLE: usize = 3;
+/// Progress that is worth waiting for, as a part of what lies between the best and the median of the members.
+const WORTH: f64 = 0.01;
+/// Random tries for a configuration that was never suggested, before all are gone through, or as many as this under constraints.
+const TRIES: usize = 200;
+const LISTED: u64 = 100_000;
+
+pub(super) fn is_small(domain: &Domain) -> bool {
+    domain.list_length().is_some_and(|n| n <= SMALL)
+}
+
+pub(super) fn has_reals(domain: &Domain) -> bool {
+    domain.axes().contains(&Axis::Real)
+}
+
+/// How far the trust region reaches along each axis, in local units: β; at least a step for integers; everywhere for categories,
+/// and for everything where the whole box is searched.
+pub(super) fn reach(problem: Problem<'_>, run: &LocalRun, beta: f64, out: &mut Vec<f64>) {
+    let frame = &run.now.frame;
+    out.clear();
+    out.extend(problem.domain.axes().iter().enumerate().map(|(j, axis)| match axis {
+        Axis::Choice => f64::INFINITY,
+        _ if run.extent == Extent::Box => 2.0 / frame.scale()[j],
+        Axis::Real | Axis::Whole => beta,
+        Axis::Steps => beta.max(1.5 * problem.domain.step_length(j, frame.centre()[j]) / frame.scale()[j]),
+    }));
+}
+
+/// The failed evaluations of a run in its region, as positions and places in the frame: the newest, as many as observations are kept.
+pub(super) fn failed_inside(problem: Problem<'_>, run: &LocalRun) -> Vec<(usize, Vec<f64>)> {
+    if run.failed.is_empty() {
+        return Vec::new();
+    }
+    let newest = run.failed.len().saturating_sub(problem.settings.region.keep);
+    let mut limits = Vec::new();
+    reach(problem, run, run.now.beta, &mut limits);
+    let place = |&position: &usize| {
+        let mut x = vec![0.0; problem.domain.dim()];
+        run.now.frame.to_local(problem.observations.unit(position), &mut x);
+        x.iter().zip(&limits).all(|(x, reach)| x.abs() <= *reach).then_some((position, x))
+    };
+    run.failed[newest..].iter().filter_map(place).collect()
+}
+
+/// Whether there has been no progress worth having for a while; if there are no restarts, whether the reals have converged as well.
+pub(super) fn settled(problem: Problem<'_>, run: &LocalRun) -> bool {
+    let Problem { domain, observations, reals_over, .. } = problem;
+    if !(reals_over || problem.settings.switches.restarts) {
+        return false;
+    }
+    let value = |p: &usize| observations.feasible_value(*p);
+    let mut values: Vec<f64> = run.now.members.iter().filter_map(value).collect();
+    values.sort_by(f64::total_cmp);
+    let Some(least) = values.first() else { return false };
+    let gain = if reals_over { 0.0 } else { WORTH * (values[values.len() / 2] - least) };
+    let Some(&reached) = run.now.members.iter().find(|p| value(p).is_some_and(|v| v <= least + gain)) else {
+        return false;
+    };
+    let idle = observations.all()[reached + 1..].iter().filter(|e| e.run == run.number).count();
+    idle >= IDLE * domain.free_parameters()
+}
+
+/// Neighbours of an evaluated point, by a step or another label, that were never tried near it, in user units.
+pub(super) fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
+    let Problem { domain, observations, pending, seen, .. } = problem;
+    let asked: Vec<Vec<f64>> = pending.iter().map(|p| problem.place(&p.x)).collect();
+    let told = (0..observations.len()).map(|p| observations.unit(p));
+    let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR);
+    let mut neighbours = domain.neighbours(&observations.all()[position].x);
+    neighbours.retain_mut(|x| {
+        if !problem.known.admits(domain, x) {
+            return false;
+        }
+        let u = problem.place(x);
+        !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && near(v, &u))
+    });
+    neighbours
+}
+
+/// Every configuration of a small space that is allowed.
+pub(super) fn listed(problem: Problem<'_>) -> Vec<Vec<f64>> {
+    if let Some(listed) = &problem.known.listed {
+        return listed.clone();
+    }
+    let domain = problem.domain;
+    let (mut found, mut known) = (Vec::new(), Seen::with_capacity(0));
+    for x in (0..domain.list_length().unwrap_or(0)).map(|k| domain.listed(k)) {
+        if !known.contains(&x) {
+            known.insert(&x);
+            found.push(x);
+        }
+    }
+    found
+}
+
+/// Any configuration that was never suggested and is allowed; `None` if none is found (in a space of reals, a hit is no accident).
+pub(super) fn unseen(
+    domain: &Domain,
+    limited: &Limited,
+    seen: &Seen,
+    told: &[Evaluation],
+    rng: &mut Rng,
+) -> Option<Vec<f64>> {
+    if !domain.is_mixed() {
+        return None;
+    }
+    let is_new = |x: &mut Vec<f64>| limited.admits(domain, x) && !seen.contains(x);
+    let mut x = vec![0.0; domain.parameters().len()];
+    for _ in 0..TRIES {
+        let cube: Vec<f64> = x.iter().map(|_| rng.between(-1.0, 1.0)).collect();
+        domain.to_user(&domain.embed(&cube), &mut x);
+        if is_new(&mut x) {
+            return Some(x);
+        }
+    }
+    // Tries that all hit leave few: going through the list from a random place finds one soon enough, unless constraints leave hardly
+    // any. Those lie next to what was told.
+    let length = domain.list_length()?;
+    let start = (rng.unit() * length as f64) as u64;
+    let most = if limited.known.is_empty() { length } else { length.min(LISTED) };
+    let listed = (0..most).map(|k| domain.listed((start + k) % length));
+    let mut all = listed.chain(told.iter().flat_map(|e| domain.neighbours(&e.x)));
+    all.find_map(|mut x| is_new(&mut x).then_some(x))
+}

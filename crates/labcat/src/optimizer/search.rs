@@ -1,0 +1,317 @@
+//! Line 12: the point with the largest acquisition value in the region, over reals, integers and categories: samples, neighbours, descents.
+
+use super::descent::{self, Bound};
+use super::model::{self, Model, Workspace};
+use super::problem::{Choice, Problem};
+use super::region;
+use super::report::{Origin, RestartCause};
+use super::run::{Extent, LocalRun};
+use crate::acquisition::landscape::Landscape;
+use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search};
+use crate::domain::Axis;
+use crate::math;
+use crate::rng::Rng;
+use std::ops::Range;
+
+/// One region has use for this many points at a time per parameter.
+const OF_USE: f64 = 0.5;
+/// Samples of the acquisition function per parameter, where some are integers or categories.
+const SAMPLES: usize = 40;
+/// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
+const CLIMBERS: usize = 4;
+const ROUNDS: usize = 6;
+
+/// The most promising point that was never suggested before. With `reals_only` integers and categories stay as in the best point.
+pub(super) fn search(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    model: &Model,
+    work: &mut Workspace,
+    rng: &mut Rng,
+    reals_only: bool,
+) -> Result<Choice, RestartCause> {
+    let Problem { domain, settings, pending, seen, .. } = problem;
+    let (search, frame) = (search_of(problem, run)?, &run.now.frame);
+    let (surrogate, kind) = (&model.surrogate, settings.switches.acquisition);
+    let landscape = Landscape { surrogate, kind, incumbent: model.incumbent, optimism: search.optimism };
+    // Under noise a point may be evaluated again, but not while it is.
+    let again = surrogate.has_noise();
+    let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
+    let bounds_only = !(domain.is_mixed() || surrogate.has_more()) && problem.known.known.is_empty();
+    let maximiser = &mut work.maximiser;
+    if bounds_only {
+        maximiser.run(&landscape, frame, &search, rng);
+    } else {
+        let found = Climb::new(problem, run, model, (landscape, search), reals_only, maximiser).search(is_new, rng);
+        maximiser.load(domain.dim(), &found);
+    }
+    while let Some(candidate) = maximiser.best() {
+        let (index, score, mean) = (candidate.index, candidate.score, candidate.mean);
+        if let Some(x) = problem.known.nearest(domain, candidate.u, frame.centre())
+            && is_new(&x)
+            && !model.is_pending(run, candidate.u)
+        {
+            let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
+            // Reports are written as JSON, which has no infinity.
+            let acquisition = if score.is_finite() { score } else { f64::MAX };
+            return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped: maximiser.clipped });
+        }
+        maximiser.strike(index);
+    }
+    Err(RestartCause::NoNewPoint)
+}
+
+/// How the acquisition function is to be maximised now.
+fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCause> {
+    let settings = problem.settings;
+    // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
+    // what is known to work. (Powers of two are exact.)
+    let halvings = run.failures_in_a_row().min(1000) as i32;
+    let mut beta = run.now.beta * 0.5_f64.powi(halvings);
+    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
+        return Err(RestartCause::TrustRegion);
+    }
+    beta *= share_of_region(problem, run);
+    if run.extent == Extent::Box {
+        let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i));
+        beta = moving.fold(1.0, |beta: f64, (_, scale)| beta.max(2.0 / scale)); // every way through the box
+    }
+    let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
+    Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
+}
+
+/// How much of the trust region a suggestion looks at. One region has use for few points at a time; where more than these are
+/// pending, they would all lie along its rim, so that it hardly shrinks. Then suggestions take regions of every size, the smallest
+/// one smaller by the root of how many times too many they are, in the order of van der Corput's sequence.
+pub(super) fn share_of_region(problem: Problem<'_>, run: &LocalRun) -> f64 {
+    let crowd = (1.0 + run.now.others as f64) / (OF_USE * problem.domain.free_parameters() as f64);
+    if run.now.others == 0 || crowd <= 1.0 {
+        return 1.0;
+    }
+    let suggested = (problem.observations.len() + problem.pending.len()) as u64;
+    math::pow(crowd, -0.5 * (suggested.reverse_bits() as f64 / u64::MAX as f64))
+}
+
+/// The maximisation of the acquisition function over valid points.
+struct Climb<'a> {
+    problem: Problem<'a>,
+    run: &'a LocalRun,
+    model: &'a Model,
+    landscape: Landscape<'a>,
+    search: Search,
+    /// The axes that samples and gradients move along, and whether nothing else moves.
+    moves: Vec<bool>,
+    reals_only: bool,
+    /// How far the region reaches along each axis.
+    reach: Vec<f64>,
+    /// Whether descents follow second derivatives: where there are constraints, measured or known, or slopes.
+    limited: bool,
+    maximiser: &'a mut Maximiser,
+}
+
+impl<'a> Climb<'a> {
+    fn new(
+        problem: Problem<'a>,
+        run: &'a LocalRun,
+        model: &'a Model,
+        (landscape, search): (Landscape<'a>, Search),
+        reals_only: bool,
+        maximiser: &'a mut Maximiser,
+    ) -> Self {
+        let domain = problem.domain;
+        let reals_only = reals_only || run.extent == Extent::Reals;
+        let moves = |i: usize| run.extent.moves(domain, i) && (!reals_only || domain.axes()[i] == Axis::Real);
+        let moves = (0..domain.dim()).map(moves).collect();
+        let mut reach = Vec::with_capacity(domain.dim());
+        region::reach(problem, run, search.beta, &mut reach);
+        let limited = model.surrogate.has_more() || !problem.known.known.is_empty();
+        Self { problem, run, model, landscape, search, moves, reals_only, reach, limited, maximiser }
+    }
+
+    /// Every configuration of a small space, or the neighbours that are left once nothing else is to be gained; else samples and climbs.
+    fn search(mut self, is_new: impl Fn(&[f64]) -> bool, rng: &mut Rng) -> Vec<Scored> {
+        let (problem, domain) = (self.problem, self.problem.domain);
+        let in_region = domain.is_mixed() && self.run.extent == Extent::Region && !self.reals_only;
+        if region::is_small(domain) {
+            let mut all: Vec<_> = region::listed(problem).into_iter().filter(|x| is_new(x)).collect();
+            rng.shuffle(&mut all); // ties go to any of them
+            return self.score(&self.places(&all));
+        }
+        if in_region && !self.landscape.surrogate.has_noise() && region::settled(problem, self.run) {
+            let mut neighbours = region::untried(problem, self.model.standing.best);
+            if !neighbours.is_empty() {
+                rng.shuffle(&mut neighbours);
+                return self.score(&self.places(&neighbours));
+            }
+        }
+        self.climb(rng)
+    }
+
+    fn places(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        points.iter().map(|x| self.problem.place(x)).collect()
+    }
+
+    /// Score and mean of places, each moved to where it is allowed.
+    fn score(&mut self, places: &[Vec<f64>]) -> Vec<Scored> {
+        let (problem, frame) = (self.problem, &self.run.now.frame);
+        if problem.known.known.is_empty() {
+            return self.maximiser.score_places(places, None, &self.landscape, frame, &self.search);
+        }
+        let allowed =
+            |u: &Vec<f64>| problem.known.nearest(problem.domain, u, frame.centre()).map(|x| problem.place(&x));
+        let places: Vec<Vec<f64>> = places.iter().filter_map(allowed).collect();
+        self.maximiser.score_places(&places, None, &self.landscape, frame, &self.search)
+    }
+
+    /// The places climbed from along the axes that move: by quadratic programs under constraints, else along gradients.
+    fn refine(&mut self, places: &[Vec<f64>], kappa: f64) -> Vec<Scored> {
+        let (problem, run, search) = (self.problem, self.run, &self.search);
+        let frame = &run.now.frame;
+        if search.refinements == 0 {
+            return self.score(places);
+        }
+        if !self.limited {
+            let lattice = Lattice { domain: problem.domain, moves: &self.moves };
+            return self.maximiser.score_places(places, Some(lattice), &self.landscape, frame, search);
+        }
+        let bound = Bound::cautious(problem, run, kappa);
+        let descend = |u: &Vec<f64>| {
+            let mut start = vec![0.0; u.len()];
+            frame.to_local(u, &mut start);
+            let how = (bound, search.beta, self.moves.as_slice());
+            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, how, &start);
+            descent::place(problem, frame, &x)
+        };
+        let found: Vec<Vec<f64>> = places.iter().map(descend).collect();
+        self.score(&found)
+    }
+
+    /// Samples of the trust region and neighbours of its centre; from the best of them, of different integers and categories, the reals are
+    /// climbed by gradients and the rest by steps and other labels, in turn. Under constraints the climb begins at the centre and at the
+    /// model's constrained minimum as well; while that finds better points it is followed, whatever might be found elsewhere.
+    fn climb(&mut self, rng: &mut Rng) -> Vec<Scored> {
+        let (domain, optimism) = (self.problem.domain, self.search.optimism);
+        let mut places = self.samples(rng);
+        places.extend(self.neighbours(self.run.now.frame.centre()));
+        let mut found = self.score(&places);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|&a, &b| found[b].score.total_cmp(&found[a].score));
+        let mut climbers: Vec<Scored> = Vec::with_capacity(CLIMBERS);
+        for c in order {
+            if climbers.len() < CLIMBERS && !climbers.iter().any(|f| domain.same_choices(&f.u, &found[c].u)) {
+                climbers.push(found[c].clone());
+            }
+        }
+        if self.limited && self.search.refinements > 0 {
+            let centre = self.run.now.frame.centre().to_vec();
+            found.extend(self.refine(std::slice::from_ref(&centre), optimism));
+            let start = if self.model.minimum.is_empty() {
+                centre
+            } else {
+                descent::place(self.problem, &self.run.now.frame, &self.model.minimum)
+            };
+            let mut lowest = self.refine(&[start], 0.0);
+            let improved = self.run.now.members.last() == Some(&self.model.standing.best);
+            lowest.iter_mut().filter(|_| improved).for_each(|f| f.score = f64::INFINITY);
+            found.extend(lowest);
+        }
+        for _ in 0..ROUNDS {
+            let places: Vec<Vec<f64>> = climbers.iter().map(|f| f.u.clone()).collect();
+            for (climber, refined) in climbers.iter_mut().zip(self.refine(&places, optimism)) {
+                if refined.score > climber.score {
+                    *climber = refined;
+                }
+            }
+            found.extend_from_slice(&climbers);
+            let mut moved = false;
+            for climber in &mut climbers {
+                let neighbours = self.neighbours(&climber.u);
+                for other in self.score(&neighbours) {
+                    if other.score > climber.score {
+                        *climber = other;
+                        moved = true;
+                    }
+                }
+            }
+            if !moved {
+                break;
+            }
+            found.extend_from_slice(&climbers);
+        }
+        found
+    }
+
+    /// Neighbours of a place by a step or another label that the region reaches, with its reals.
+    fn neighbours(&self, u: &[f64]) -> Vec<Vec<f64>> {
+        let (domain, frame) = (self.problem.domain, &self.run.now.frame);
+        if self.reals_only {
+            return Vec::new();
+        }
+        let mut x = vec![0.0; domain.parameters().len()];
+        domain.to_user(u, &mut x);
+        let mut places = self.places(&domain.neighbours(&x));
+        places.retain(|u| {
+            let away = |j: usize| (u[j] - frame.centre()[j]).abs() / frame.scale()[j];
+            (0..u.len()).all(|j| domain.axes()[j] != Axis::Steps || away(j) <= self.reach[j])
+        });
+        places
+    }
+
+    /// Samples of the trust region: reals uniform in it, some of them nearer to the best point; half of the samples have its integers
+    /// and categories, in the others some of those are changed, at least one. Where the whole box is searched half of them are samples of
+    /// it, and in the others something is changed.
+    fn samples(&mut self, rng: &mut Rng) -> Vec<Vec<f64>> {
+        let (problem, frame, search) = (self.problem, &self.run.now.frame, &self.search);
+        let (domain, d) = (problem.domain, frame.dim());
+        if !domain.is_mixed() {
+            self.maximiser.sample(frame, search, rng);
+            return self.maximiser.samples();
+        }
+        let discrete = if self.reals_only { Vec::new() } else { domain.untied() };
+        let wide = self.run.extent == Extent::Box;
+        let turning: Vec<usize> = (0..d).filter(|&j| self.moves[j]).collect();
+        let count = SAMPLES * domain.free_parameters();
+        let mut places = Vec::with_capacity(count);
+        for c in 0..count {
+            if wide && c % 2 == 0 {
+                let cube: Vec<f64> = domain.parameters().iter().map(|_| rng.between(-1.0, 1.0)).collect();
+                places.push(domain.embed(&cube));
+                continue;
+            }
+            let nearer = if c % 4 < 2 { math::pow(search.nearest, rng.unit()) } else { 1.0 };
+            let mut u = frame.centre().to_vec();
+            for &i in &turning {
+                let x = nearer * rng.between(-search.beta, search.beta);
+                for &j in &turning {
+                    u[j] += frame.rotation()[(j, i)] * frame.scale()[i] * x;
+                }
+            }
+            if (wide || c % 2 == 0) && !discrete.is_empty() {
+                self.change(&discrete, &mut u, rng);
+            }
+            for u in &mut u {
+                *u = u.clamp(-1.0, 1.0);
+            }
+            domain.snap(&mut u);
+            places.push(u);
+        }
+        places
+    }
+
+    /// Changes some of the integers and categories, at least one.
+    fn change(&self, discrete: &[Range<usize>], u: &mut [f64], rng: &mut Rng) {
+        let (domain, frame) = (self.problem.domain, &self.run.now.frame);
+        let sure = rng.below(discrete.len());
+        let share = rng.unit();
+        for (k, coordinates) in discrete.iter().enumerate() {
+            if k == sure || rng.unit() < share * share {
+                for j in coordinates.clone() {
+                    u[j] = match domain.axes()[j] {
+                        Axis::Choice => rng.between(-1.0, 1.0),
+                        _ => u[j] + frame.scale()[j] * self.reach[j] * rng.between(-1.0, 1.0),
+                    };
+                }
+            }
+        }
+    }
+}
