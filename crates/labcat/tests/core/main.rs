@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod asking;
+#[path = "../capabilities/mod.rs"]
+mod capabilities;
 mod constraints;
 mod equivariance;
 mod errors;
