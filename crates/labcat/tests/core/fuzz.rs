@@ -437,7 +437,7 @@ impl Walk {
             33..=34 => self.correct(),
             35 => self.tell_point(),
             36 => self.enqueue(),
-            37 => self.restart(),
+            37..=38 => self.restart(),
             _ => self.look(),
         }
         // As many are pending as the plan has workers, or a few more.
@@ -505,11 +505,14 @@ impl Walk {
     }
 }
 
+/// What a random user does in one walk.
+const STEPS: usize = 90;
+
 fn walk_of(preset: Preset) {
     for (seed, chosen) in singles_and_pairs().iter().enumerate() {
         let walk = std::panic::catch_unwind(|| {
             let mut walk = Walk::new(preset, seed as u64, chosen);
-            for _ in 0..60 {
+            for _ in 0..STEPS {
                 walk.act();
                 walk.compare();
                 #[cfg(feature = "serde")]
