@@ -506,7 +506,7 @@ impl Walk {
 }
 
 /// What a random user does in one walk.
-const STEPS: usize = 90;
+const STEPS: usize = 60;
 
 fn walk_of(preset: Preset) {
     for (seed, chosen) in singles_and_pairs().iter().enumerate() {
