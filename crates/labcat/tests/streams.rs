@@ -1,11 +1,15 @@
 //! One seed, one stream, for ever and whatever the build: the first thirty suggestions of both presets on fixed functions, to the
-//! bit, and fingerprints of longer streams, stored in `tests/golden`. `scripts/test-core` runs this file unoptimised, optimised, and for the
+//! bit, fingerprints of longer streams, and of short ones with every capability and every pair of them, stored in `tests/golden`. `scripts/test-core` runs this file unoptimised, optimised, and for the
 //! processor at hand; each must find what is stored.
 //!
 //! A change of those files changes what users see and needs a line in the changelog. To write them anew:
 //! `LABCAT_BLESS=1 cargo test -p labcat --test streams`
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[allow(dead_code)] // the other tests walk the table as well
+mod capabilities;
+
+use capabilities::{CAPABILITIES, Plan, name, singles_and_pairs};
 use labcat::functions::Function;
 use labcat::{AcquisitionKind, Config, Domain, KernelKind, Optimizer, Preset};
 use std::fs;
@@ -106,6 +110,47 @@ fn golden_streams_are_what_they_were() {
 #[test]
 fn fingerprints_are_what_they_were() {
     compare("fingerprints.txt", &fingerprints());
+}
+
+/// Evaluations of a run with capabilities.
+const SHORT: usize = 40;
+
+/// Fingerprints after every eighth suggestion, to see where streams part, and a few points for the reader.
+fn short(preset: Preset, chosen: &[usize]) -> String {
+    let plan = Plan::new(preset, 5, chosen);
+    let mut optimizer = plan.optimizer();
+    let (mut hash, mut points, mut hashes) = (0xcbf2_9ce4_8422_2325, Vec::new(), Vec::new());
+    plan.run(&mut optimizer, SHORT, |_, x| {
+        hash = x.iter().fold(hash, |h, v| mix(h, v.to_bits()));
+        points.push(x.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
+        if points.len() % 8 == 0 {
+            hashes.push(format!("{hash:016x}"));
+        }
+    });
+    let found = optimizer.recommended().unwrap();
+    hash = found.x.iter().chain([&found.mean, &found.std]).fold(hash, |h, v| mix(h, v.to_bits()));
+    hashes.push(format!("{hash:016x}"));
+    let shown = [&points[0], &points[7], &points[15], &points[23]].map(String::as_str).join(" | ");
+    format!("{preset}, {}: {} | {shown}\n", name(chosen), hashes.join(" "))
+}
+
+/// What the published algorithm is asked for with: its streams stay for ever. Those of everything else may be written anew.
+const PUBLISHED: [&str; 4] = ["pending", "failures", "cancellations", "corrections"];
+
+#[test]
+fn every_capability_and_every_pair_of_them_is_what_it_was() {
+    let is_published = |chosen: &[usize]| chosen.iter().all(|c| PUBLISHED.contains(&CAPABILITIES[*c].name));
+    let about =
+        "fingerprints of the first 8, 16, … suggestions, of all with the recommendation | suggestions 1, 8, 16, 24";
+    let (mut published, mut others) = (format!("# {about}\n"), format!("# {about}\n"));
+    for preset in [Preset::Paper, Preset::Default] {
+        for chosen in singles_and_pairs() {
+            let stays = preset == Preset::Paper && is_published(&chosen);
+            *(if stays { &mut published } else { &mut others }) += &short(preset, &chosen);
+        }
+    }
+    compare("paper-pairs.txt", &published);
+    compare("pairs.txt", &others);
 }
 
 #[test]

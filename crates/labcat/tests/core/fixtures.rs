@@ -1,7 +1,9 @@
 //! States written by earlier releases open, lose nothing, and go on. `tests/fixtures/state-<release>-<preset>.json`: 60 evaluations of
-//! [`objective`], one point pending, one withdrawn, some failed. States of the release being prepared are written by
+//! [`objective`], one point pending, one withdrawn, some failed. `state-<release>-<name>.json`: runs with capabilities. States
+//! of the release being prepared are written by
 //! `LABCAT_BLESS=1 cargo test -p labcat --test core fixtures`; those of earlier ones stay as they are.
 
+use crate::capabilities::{CAPABILITIES, Plan};
 use crate::support::{PRESETS, best_value, seeded};
 use labcat::{Config, Domain, Optimizer, Outcome, Preset, SWITCHES, TrialId};
 use serde_json::Value;
@@ -155,5 +157,75 @@ fn a_state_written_now_is_read_by_what_wrote_it() {
         assert_eq!(opened.to_json(), text);
         let reasons: Vec<&str> = opened.evaluations().iter().filter_map(|e| e.outcome.reason()).collect();
         assert_eq!(reasons, ["no convergence"; 3]);
+    }
+}
+
+/// Runs with capabilities, by name: states of them are kept as well.
+const RICH: [(&str, &[&str]); 5] = [
+    ("noisy", &["noise auto", "pending", "corrections"]),
+    ("mixed", &["integers", "categories", "conditions", "pending", "failures"]),
+    ("constrained", &["known formula", "measured constraints", "cancellations"]),
+    ("gradients", &["partial gradients", "failures"]),
+    (
+        "everything",
+        &["noise std", "integers", "categories", "known function", "measured constraints", "gradients", "pending"],
+    ),
+];
+
+/// Suggestions told, failed or cancelled in such a state.
+const SO_FAR: usize = 45;
+
+fn rich_plan(names: &[&str]) -> Plan {
+    let chosen: Vec<usize> = (0..CAPABILITIES.len()).filter(|c| names.contains(&CAPABILITIES[*c].name)).collect();
+    assert_eq!(chosen.len(), names.len(), "{names:?}");
+    Plan::new(Preset::Default, 8, &chosen)
+}
+
+fn rich_file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/state-{NEXT}-{name}.json"))
+}
+
+/// Goes on for `n` suggestions, each of them allowed, and gives their bits.
+fn go_on(plan: &Plan, optimizer: &mut Optimizer, n: usize) -> Vec<Vec<f64>> {
+    let (known, domain, mut points) = (plan.known(), plan.domain(), Vec::new());
+    plan.run(optimizer, n, |_, x| {
+        domain.check(x).unwrap();
+        assert!(known.allows(x), "{x:?}");
+        points.push(x.to_vec());
+    });
+    points
+}
+
+#[test]
+fn states_with_capabilities_open_keep_everything_and_go_on() {
+    for (name, names) in RICH {
+        let (plan, file) = (rich_plan(names), rich_file(name));
+        if std::env::var_os("LABCAT_BLESS").is_some_and(|v| v == "1") {
+            let mut optimizer = plan.optimizer();
+            plan.run(&mut optimizer, SO_FAR, |_, _| {});
+            fs::write(&file, optimizer.to_json()).unwrap();
+        }
+        let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let saved: Value = serde_json::from_str(&text).unwrap();
+        let mut opened = plan.constrained(Optimizer::from_json(&text).unwrap_or_else(|e| panic!("{name}: {e}")));
+        assert_eq!((opened.domain(), opened.config().constraints), (&plan.domain(), plan.config.constraints), "{name}");
+        let told = saved["evaluations"].as_array().unwrap();
+        assert_eq!(told.len(), opened.n_evaluations());
+        for (then, now) in told.iter().zip(opened.evaluations()) {
+            assert_eq!((&then["id"], &then["x"]), (&now.id.0.into(), &serde_json::to_value(&now.x).unwrap()));
+            assert_eq!(then["outcome"], serde_json::to_value(&now.outcome).unwrap(), "{name}: nothing told is lost");
+            let off = now.outcome.value().map_or(0.0, |value| (value - plan.value(&now.x).0).abs());
+            assert!(off <= 2.0 * plan.noise + 1e-12, "{name}: value and point belong together");
+        }
+        assert_eq!(saved["pending"].as_array().unwrap().len(), opened.pending().count());
+        assert_eq!(opened.pending().count(), plan.workers - 1, "{name}");
+        // It goes on, and from what is written then as well, bit for bit.
+        let before = opened.recommended().unwrap();
+        go_on(&plan, &mut opened, 20);
+        let mut again = plan.reloaded(&opened);
+        assert_eq!(go_on(&plan, &mut again, 10), go_on(&plan, &mut opened, 10), "{name}");
+        let after = opened.recommended().unwrap();
+        let (then, now) = (plan.value(&before.x).0, plan.value(&after.x).0);
+        assert!(now <= then + 2.0 * plan.noise, "{name}: {then} recommended, {now} after thirty more");
     }
 }

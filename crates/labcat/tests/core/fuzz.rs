@@ -1,9 +1,11 @@
 //! A random user against a simple model of what an optimizer is: more than a hundred thousand operations, no panic, nothing
 //! lost, no point suggested twice.
 
+use crate::capabilities::{CAPABILITIES, Plan, are_allowed, name, singles_and_pairs};
 use crate::support::{Dice, PRESETS};
 use labcat::{
-    AskError, Config, Direction, Domain, Optimizer, Outcome, Parameter, Scale, StopReason, TellError, TrialId,
+    AskError, Config, Direction, Domain, Noise, Optimizer, Outcome, Parameter, ParameterKind, Preset, Scale,
+    StopReason, TellError, TrialId,
 };
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -128,7 +130,11 @@ fn random_point(dice: &mut Dice, domain: &Domain) -> Vec<f64> {
     domain
         .parameters()
         .iter()
-        .map(|p| if ends { *dice.pick(&[p.low, p.high]) } else { (p.low + dice.unit() * (p.high - p.low)).min(p.high) })
+        .map(|p| {
+            let inside = (p.low + dice.unit() * (p.high - p.low)).min(p.high);
+            let inside = if p.kind == ParameterKind::Real { inside } else { inside.round() };
+            if ends { *dice.pick(&[p.low, p.high]) } else { inside }
+        })
         .collect()
 }
 
@@ -306,4 +312,224 @@ fn a_hundred_thousand_operations_of_a_random_user() {
         operations += episode(seed);
         seed += 1;
     }
+}
+
+/// A random user of an optimizer with capabilities.
+struct Walk {
+    plan: Plan,
+    optimizer: Optimizer,
+    dice: Dice,
+    told: Vec<(TrialId, Vec<f64>, Outcome)>,
+    /// Bits of every point suggested or told.
+    seen: HashSet<Vec<u64>>,
+    enqueued: VecDeque<Vec<f64>>,
+    next_id: u64,
+}
+
+impl Walk {
+    /// A walk with these capabilities and, by chance, others that go with them.
+    fn new(preset: Preset, seed: u64, chosen: &[usize]) -> Self {
+        let mut dice = Dice(seed);
+        let mut chosen = chosen.to_vec();
+        for c in 0..CAPABILITIES.len() {
+            if dice.chance(0.15) && are_allowed(&[&chosen[..], &[c]].concat()) {
+                chosen.push(c);
+            }
+        }
+        let mut plan = Plan::new(preset, seed, &chosen);
+        plan.config.direction = *dice.pick(&[Direction::Minimize, Direction::Maximize]);
+        let optimizer = plan.optimizer();
+        let (told, seen, enqueued) = (Vec::new(), HashSet::new(), VecDeque::new());
+        Self { plan, optimizer, dice, told, seen, enqueued, next_id: 0 }
+    }
+
+    fn ask(&mut self) {
+        let pending: Vec<Vec<f64>> = self.optimizer.pending().map(|(_, x)| x.to_vec()).collect();
+        let suggestion = self.optimizer.ask().unwrap();
+        let x = &suggestion.x;
+        assert_eq!(suggestion.id.0, self.next_id, "ids count up");
+        self.optimizer.domain().check(x).unwrap(); // in its range, whole, a label that there is
+        assert_eq!(self.optimizer.domain().canonical(x), *x, "what means nothing has one value");
+        assert!(self.plan.known().allows(x), "{x:?} violates a known constraint");
+        let new = self.seen.insert(key(x));
+        match self.enqueued.pop_front() {
+            Some(wanted) => assert_eq!(*x, wanted, "enqueued points come first"),
+            None if self.plan.config.noise == Noise::None => assert!(new, "{x:?} was suggested before"),
+            None => assert!(!pending.contains(x), "{x:?} is pending"),
+        }
+        self.next_id += 1;
+    }
+
+    /// What an evaluation tells: now and then nothing, something extreme, or less than usual.
+    fn outcome(&mut self, x: &[f64]) -> Outcome {
+        let k = self.dice.below(100);
+        let outcome = self.plan.outcome(x, k, &mut self.dice);
+        let g = outcome.constraints().to_vec();
+        match k {
+            0 => Outcome::from(*self.dice.pick(&[f64::NAN, f64::INFINITY])).with_constraints(g),
+            1 => Outcome::from(*self.dice.pick(&[1e300, -1e300, 5e-324, -0.0])).with_constraints(g),
+            2 => outcome.with_constraints(vec![f64::NAN; g.len()]),
+            3..=10 => outcome.with_gradient(Vec::new()),
+            11..=16 if g.iter().any(|g| *g > 0.0) => Outcome::failed("no convergence").with_constraints(g),
+            _ => outcome,
+        }
+    }
+
+    /// A point of the domain that known constraints allow, if a few tries find one.
+    fn point(&mut self) -> Option<Vec<f64>> {
+        let (known, domain) = (self.plan.known(), self.plan.domain());
+        let mut tries = (0..20).map(|_| domain.canonical(&random_point(&mut self.dice, &domain)));
+        tries.find(|x| known.allows(x))
+    }
+
+    /// Takes a pending evaluation out of the optimizer in some way.
+    fn finish(&mut self) {
+        let pending: Vec<(TrialId, Vec<f64>)> = self.optimizer.pending().map(|(id, x)| (id, x.to_vec())).collect();
+        let Some((id, x)) = (!pending.is_empty()).then(|| self.dice.pick(&pending).clone()) else { return };
+        let outcome = match self.dice.below(10) {
+            0 => return self.optimizer.cancel(id).unwrap(),
+            1 => Outcome::failed("no licence"),
+            _ => self.outcome(&x),
+        };
+        self.optimizer.tell(id, outcome.clone()).unwrap();
+        self.told.push((id, x, outcome));
+    }
+
+    fn correct(&mut self) {
+        if self.told.is_empty() {
+            return;
+        }
+        let place = self.dice.below(self.told.len());
+        let (id, x, _) = self.told[place].clone();
+        let outcome = self.outcome(&x);
+        self.optimizer.revise(id, outcome.clone()).unwrap();
+        self.told[place].2 = outcome;
+    }
+
+    fn tell_point(&mut self) {
+        let Some(x) = self.point() else { return };
+        let outcome = self.outcome(&x);
+        let id = self.optimizer.tell_point(&x, outcome.clone()).unwrap();
+        assert_eq!(id.0, self.next_id, "ids count up");
+        self.next_id += 1;
+        self.seen.insert(key(&x));
+        self.told.push((id, x, outcome));
+    }
+
+    fn enqueue(&mut self) {
+        if let Some(x) = self.point() {
+            self.optimizer.enqueue(&x).unwrap();
+            self.enqueued.push_back(x);
+        }
+    }
+
+    /// Ends the local run: every output is within such a tolerance.
+    fn restart(&mut self) {
+        self.optimizer.set_stopping(None, None, Some(f64::MAX)).unwrap();
+        self.ask();
+        self.optimizer.set_stopping(None, None, None).unwrap();
+    }
+
+    fn act(&mut self) {
+        match self.dice.below(40) {
+            0..=16 => self.ask(),
+            17..=32 => self.finish(),
+            33..=34 => self.correct(),
+            35 => self.tell_point(),
+            36 => self.enqueue(),
+            37..=38 => self.restart(),
+            _ => self.look(),
+        }
+        // As many are pending as the plan has workers, or a few more.
+        while self.optimizer.pending().count() > self.plan.workers + 2 {
+            self.finish();
+        }
+    }
+
+    /// What is best is the best feasible evaluation, else the one that violates least; the first of equals.
+    fn best(&self) -> Option<TrialId> {
+        let sign = if self.plan.config.direction == Direction::Maximize { -1.0 } else { 1.0 };
+        let merit = |o: &Outcome| match o.violation() {
+            by if by > 0.0 => Some((true, by)),
+            _ => o.value().map(|v| (false, sign * v)),
+        };
+        let mut best: Option<(TrialId, (bool, f64))> = None;
+        for (id, _, outcome) in &self.told {
+            if let Some(m) = merit(outcome).filter(|m| best.is_none_or(|(_, b)| *m < b)) {
+                best = Some((*id, m));
+            }
+        }
+        best.map(|(id, _)| id)
+    }
+
+    /// What the optimizer says of itself.
+    fn look(&mut self) {
+        assert_eq!(self.optimizer.best().map(|e| e.id), self.best());
+        assert_eq!(self.optimizer.stop_reason(), None);
+        if let Some(found) = self.optimizer.recommended() {
+            self.optimizer.domain().check(&found.x).unwrap();
+            assert!(self.plan.known().allows(&found.x), "{found:?} violates a known constraint");
+            assert!(found.mean.is_finite() && found.std.is_finite() && found.std >= 0.0, "{found:?}");
+        } else {
+            let valued = self.optimizer.best().is_some_and(|e| e.outcome.value().is_some());
+            assert!(!valued, "nothing is recommended though there is a value");
+        }
+        if let Some(x) = self.point()
+            && let Some(p) = self.optimizer.predict(&x).unwrap()
+        {
+            assert!(p.mean.is_finite() && p.std.is_finite() && p.std >= 0.0, "{p:?}");
+        }
+    }
+
+    /// Nothing is lost, and nothing comes twice.
+    fn compare(&self) {
+        assert_eq!(self.optimizer.n_evaluations(), self.told.len());
+        for (e, (id, x, outcome)) in self.optimizer.evaluations().iter().zip(&self.told) {
+            assert_eq!((e.id, &e.x), (*id, x));
+            assert_eq!(format!("{:?}", e.outcome), format!("{outcome:?}")); // a NaN is not equal to itself
+        }
+        let told = self.told.iter().map(|t| t.0);
+        let ids: HashSet<TrialId> = told.chain(self.optimizer.pending().map(|(id, _)| id)).collect();
+        assert_eq!(ids.len(), self.told.len() + self.optimizer.pending().count());
+    }
+
+    /// Written and read again, it goes on bit for bit.
+    #[cfg(feature = "serde")]
+    fn reload(&mut self) {
+        let mut again = self.plan.reloaded(&self.optimizer);
+        assert_eq!(again.to_json(), self.optimizer.to_json());
+        assert_eq!(again.ask(), self.optimizer.clone().ask(), "continued after {} evaluations", self.told.len());
+        if self.dice.chance(0.1) {
+            self.optimizer = self.plan.reloaded(&self.optimizer);
+        }
+    }
+}
+
+/// What a random user does in one walk.
+const STEPS: usize = 60;
+
+fn walk_of(preset: Preset) {
+    for (seed, chosen) in singles_and_pairs().iter().enumerate() {
+        let walk = std::panic::catch_unwind(|| {
+            let mut walk = Walk::new(preset, seed as u64, chosen);
+            for _ in 0..STEPS {
+                walk.act();
+                walk.compare();
+                #[cfg(feature = "serde")]
+                walk.reload();
+            }
+            walk.look();
+        });
+        assert!(walk.is_ok(), "{preset}, seed {seed}: {}", name(chosen));
+    }
+}
+
+#[test]
+fn every_pair_of_capabilities_in_the_hands_of_a_random_user() {
+    walk_of(Preset::Default);
+}
+
+#[test]
+fn every_pair_of_capabilities_with_the_published_algorithm() {
+    walk_of(Preset::Paper);
 }

@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod asking;
+#[allow(dead_code)] // without serde nothing is written and read again
+#[path = "../capabilities/mod.rs"]
+mod capabilities;
 mod constraints;
 mod equivariance;
 mod errors;

@@ -1,5 +1,6 @@
 //! What the other modules share.
 
+pub(crate) use crate::capabilities::Dice;
 use labcat::functions::Function;
 use labcat::{Config, Domain, Optimizer, Preset, StepReport};
 
@@ -55,33 +56,4 @@ pub(crate) fn in_half_widths(bounds: &[(f64, f64)], report: &StepReport, from: &
     let moved: Vec<f64> = (0..d).map(|j| 2.0 * (to[j] - from[j]) / (bounds[j].1 - bounds[j].0)).collect();
     let along = |i: usize| (0..d).map(|j| report.rotation[i * d + j] * moved[j]).sum::<f64>();
     (0..d).map(|i| along(i) / report.half_widths[i]).collect()
-}
-
-/// A small generator for the tests' own choices (SplitMix64).
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    pub(crate) fn chance(&mut self, p: f64) -> bool {
-        self.unit() < p
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
 }
