@@ -269,7 +269,8 @@ fn known_constraints_hold_with_whole_numbers_and_choices() {
 }
 
 #[test]
-fn measured_constraints_are_met_with_whole_numbers_and_choices() {
+fn measured_constraints_are_satisfied_with_integers_and_categories() {
+    let mut gaps = Vec::new();
     for seed in 0..10 {
         let mut optimizer = Optimizer::new(mixed_space(), config(seed, 1)).unwrap();
         for _ in 0..80 {
@@ -279,9 +280,10 @@ fn measured_constraints_are_met_with_whole_numbers_and_choices() {
         }
         let best = optimizer.best().unwrap();
         assert!(best.outcome.is_feasible());
-        let gap = best.outcome.value().unwrap() - mixed_least();
-        assert!(gap < 1e-2, "seed {seed}: {gap:e} at {:?}", best.x);
+        gaps.push(best.outcome.value().unwrap() - mixed_least());
     }
+    assert!(gaps.iter().filter(|gap| **gap < 1e-6).count() >= 9, "{gaps:?}");
+    assert!(gaps.iter().all(|gap| *gap < 0.05), "{gaps:?}");
 }
 
 #[test]
