@@ -1,5 +1,6 @@
 //! The one source of randomness: a named, portable, serialisable generator.
 
+use crate::math;
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -26,6 +27,17 @@ impl Rng {
     /// Uniform on {0, …, n − 1} for n ≥ 1, by multiply-shift (bias below 2⁻³² for n < 2³²).
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
+    }
+
+    /// Standard normal, by Marsaglia's polar method.
+    pub(crate) fn normal(&mut self) -> f64 {
+        loop {
+            let (a, b) = (self.between(-1.0, 1.0), self.between(-1.0, 1.0));
+            let square = a * a + b * b;
+            if square > 0.0 && square < 1.0 {
+                return a * (-2.0 * math::ln(square) / square).sqrt();
+            }
+        }
     }
 
     /// Fisher–Yates shuffle.

@@ -107,7 +107,12 @@ impl Maximiser {
         if refined_in.is_some() {
             (0..m).for_each(|c| self.refine(c, refined_in, landscape, frame, search));
         }
-        let scored = |c: usize| Scored { u: self.place.col(c).to_vec(), mean: self.mean[c], score: self.score[c] };
+        let scored = |c: usize| Scored {
+            u: self.place.col(c).to_vec(),
+            mean: self.mean[c],
+            std: self.std[c],
+            score: self.score[c],
+        };
         (0..m).map(scored).collect()
     }
 
@@ -336,11 +341,12 @@ fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
     }
 }
 
-/// A place in the box with its score and predicted mean.
+/// A place in the box with its score, and the mean and standard deviation predicted there.
 #[derive(Clone, Debug)]
 pub(crate) struct Scored {
     pub(crate) u: Vec<f64>,
     pub(crate) mean: f64,
+    pub(crate) std: f64,
     pub(crate) score: f64,
 }
 

@@ -303,7 +303,9 @@ impl Gp {
         if self.directions.is_empty() {
             self.first_slope = self.b.x.rows();
         }
-        let prior = (0.0, -2.0 * self.prior.signal * self.prior.kernel.slopes_at(0.0, 1.0).0, 0.0);
+        // Of the noise in slopes nothing is known: over a length-scale it is taken as that of a value.
+        let variance = -2.0 * self.prior.signal * self.prior.kernel.slopes_at(0.0, 1.0).0;
+        let prior = (0.0, variance, self.prior.noise);
         let direction = slope.direction.clone();
         self.append(&slope.x, Some(&slope.direction), prior, |_| slope.value / length);
         self.directions.push(direction);

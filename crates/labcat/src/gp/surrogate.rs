@@ -25,6 +25,8 @@ pub(crate) struct Constraint {
     /// g in these units, per g.
     pub(crate) unit: f64,
     process: Process,
+    /// Under noise, the fit of the trend along some axes, and the standard deviation of what it leaves over: the trend is uncertain, too.
+    uncertain: Option<(Polynomial, Vec<usize>, f64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +44,8 @@ pub(crate) struct Rows<'a> {
     /// How much worse than the best each row is, and the rank that halves a row's weight in the trend.
     pub(crate) rank: &'a [f64],
     pub(crate) typical: f64,
+    /// The violations of the constraint nearest to the centre: places and values.
+    pub(crate) violated: &'a [(Vec<f64>, f64)],
 }
 
 /// A constraint at a point: its mean and standard deviation with their gradients.
@@ -59,24 +63,26 @@ impl Surrogate {
     }
 
     /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none.
-    pub(crate) fn add_constraint(&mut self, g: Vec<f64>, noise: &[f64], rows: &Rows<'_>, fit: &mut Polynomial) {
+    pub(crate) fn add_constraint(&mut self, mut g: Vec<f64>, noise: &[f64], rows: &Rows<'_>, fit: &mut Polynomial) {
         let (x, spread) = (self.gp.inputs(), self.gp.prior().signal.sqrt());
-        let n = g.len() as f64;
-        let mean = g.iter().sum::<f64>() / n;
-        let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
-        // In units in which the kernel of the objective fits.
-        let unit = if deviation > 0.0 { spread / deviation } else { spread / mean.abs().max(f64::MIN_POSITIVE) };
         // In a small region a constraint is nearly linear; the process has only to tell what it is besides.
         let mut moving = Matrix::zeros(x.rows(), rows.axes.len());
         for (k, &i) in rows.axes.iter().enumerate() {
             moving.col_mut(k).copy_from_slice(x.col(i));
         }
+        uncensor(&mut g, &moving, rows, fit);
+        let n = g.len() as f64;
+        let mean = g.iter().sum::<f64>() / n;
+        let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
+        // In units in which the kernel of the objective fits.
+        let unit = if deviation > 0.0 { spread / deviation } else { spread / mean.abs().max(f64::MIN_POSITIVE) };
         let (mut constant, mut slope, mut freedom) = (mean, vec![0.0; x.cols()], n);
         if g.len() > rows.axes.len() + 1 && fit.fit(Terms::Linear, &moving, &g, rows.rank, g.len(), rows.typical) {
             let (at_centre, slopes) = fit.at_centre();
             (constant, freedom) = (at_centre, n - 1.0 - rows.axes.len() as f64);
             rows.axes.iter().zip(slopes).for_each(|(&i, s)| slope[i] = *s);
         }
+        let has_trend = freedom < n;
         let around = |(row, g): (usize, f64)| {
             let along: f64 = slope.iter().enumerate().map(|(j, s)| s * x[(row, j)]).sum();
             unit * (g - constant - along)
@@ -85,7 +91,8 @@ impl Surrogate {
         let variance = linalg::dot(&residual, &residual) / freedom;
         let process = self.process(residual, variance, noise, unit);
         let slope = slope.into_iter().map(|s| unit * s).collect();
-        self.constraints.push(Constraint { constant: unit * constant, slope, unit, process });
+        let uncertain = (has_trend && !noise.is_empty()).then(|| (fit.clone(), rows.axes.to_vec(), variance.sqrt()));
+        self.constraints.push(Constraint { constant: unit * constant, slope, unit, process, uncertain });
     }
 
     /// The process of what a trend leaves over, of this mean square.
@@ -156,6 +163,7 @@ impl Surrogate {
                     (own.mean, own.std)
                 }
             };
+            let std = std.hypot(constraint.trend_std(x));
             math::ln_normal_cdf(-(mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
         self.constraints.iter().map(log_probability).sum()
@@ -181,6 +189,14 @@ impl Constraint {
         }
     }
 
+    /// Standard deviation of the trend at a point, where it counts.
+    fn trend_std(&self, x: &[f64]) -> f64 {
+        self.uncertain.as_ref().map_or(0.0, |(trend, axes, std)| {
+            let along: Vec<f64> = axes.iter().map(|&i| x[i]).collect();
+            std * trend.at(&along).1
+        })
+    }
+
     /// At a point where the objective is known.
     fn at(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> Limit {
         let mut limit = match &self.process {
@@ -197,7 +213,27 @@ impl Constraint {
             }
         };
         limit.mean += self.constant + linalg::dot(&self.slope, x);
+        limit.std = limit.std.hypot(self.trend_std(x));
         linalg::axpy(&mut limit.mean_gradient, 1.0, &self.slope);
         limit
+    }
+}
+
+/// A constraint that takes one value wherever it is satisfied, as max(0, g) does, tells nothing of how far. Those rows get what the trend of
+/// the violations says, if it is less.
+fn uncensor(g: &mut [f64], x: &Matrix, rows: &Rows<'_>, fit: &mut Polynomial) {
+    let least = g.iter().copied().fold(f64::INFINITY, f64::min);
+    let tied: Vec<usize> = (0..g.len()).filter(|&row| g[row] == least).collect();
+    let n = rows.violated.len();
+    if least > 0.0 || tied.len() < 2 {
+        return;
+    }
+    let mut inputs = Matrix::zeros(n, x.cols());
+    for (row, (place, _)) in rows.violated.iter().enumerate() {
+        rows.axes.iter().enumerate().for_each(|(k, &i)| inputs[(row, k)] = place[i]);
+    }
+    let told: Vec<f64> = rows.violated.iter().map(|(_, g)| *g).collect();
+    if fit.fit(Terms::Linear, &inputs, &told, &vec![0.0; n], n, 1.0) {
+        tied.into_iter().for_each(|row| g[row] = g[row].min(fit.at_row(x, row)));
     }
 }

@@ -29,6 +29,9 @@ const PATIENCE: usize = 40;
 /// Derivatives per dimension that enter the model, and the most in all.
 const SLOPES: usize = 20;
 const MOST_SLOPES: usize = 400;
+/// Violations of a constraint per coefficient of its trend, and among how many of the newest observations they are looked for.
+const VIOLATIONS: usize = 2;
+const AMONG: usize = 1000;
 /// Two places are one if they are nearer than this part of the trust region.
 const SAME_PLACE: f64 = 2e-3;
 
@@ -511,8 +514,27 @@ pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &
         let noisy = problem.is_noisy(run, output);
         let variance = |&p: &usize| problem.std(run, output, p).powi(2);
         let noise: Vec<f64> = if noisy { rows.iter().map(variance).collect() } else { Vec::new() };
-        surrogate.add_constraint(g, &noise, &Rows { axes: &axes, rank: &rank, typical }, &mut work.polynomial);
+        let violated = nearest_violations(problem, run, k, VIOLATIONS * (axes.len() + 1));
+        let rows = Rows { axes: &axes, rank: &rank, typical, violated: &violated };
+        surrogate.add_constraint(g, &noise, &rows, &mut work.polynomial);
     }
+}
+
+/// The violations of a constraint nearest to the centre of the frame, at most `most`: their places in it, and values.
+fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usize) -> Vec<(Vec<f64>, f64)> {
+    let observations = problem.observations;
+    let newest = observations.len().saturating_sub(AMONG)..observations.len();
+    let violated = |p: usize| problem.output(Output::Constraint(k), p).filter(|g| *g > 0.0);
+    let place = |p: usize| {
+        let mut x = vec![0.0; problem.domain.dim()];
+        run.now.frame.to_local(observations.unit(p), &mut x);
+        x
+    };
+    let mut found: Vec<_> = newest.filter_map(|p| violated(p).map(|g| (place(p), g))).collect();
+    let square = |(x, _): &(Vec<f64>, f64)| x.iter().map(|x| x * x).sum::<f64>();
+    found.sort_by(|a, b| square(a).total_cmp(&square(b)));
+    found.truncate(most);
+    found
 }
 
 /// The derivatives told at the members nearest to the centre, as many as the model takes.

@@ -38,7 +38,7 @@ impl Forecast {
 pub(super) fn count(settings: &Settings, terms: Terms, d: usize, others: usize) -> usize {
     let (switches, coefficients) = (&settings.switches, terms.count(d));
     let (made, each) = match terms {
-        Terms::Quartic => (switches.quartic && others > 0, EACH),
+        Terms::Quartic => (switches.quartic, EACH),
         _ if others > 0 => (switches.nearby && d >= LEAST_DIMENSION, EACH_AMONG_PENDING),
         _ => (switches.nearby && d >= LEAST_DIMENSION, EACH),
     };

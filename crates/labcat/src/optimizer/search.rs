@@ -20,6 +20,8 @@ const SAMPLES: usize = 40;
 /// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
 const CLIMBERS: usize = 4;
 const ROUNDS: usize = 6;
+/// Draws in which another place may be the best.
+const REDRAWS: usize = 20;
 
 /// The most promising point that was never suggested before. With `reals_only` integers and categories stay as in the best point.
 pub(super) fn search(
@@ -135,7 +137,13 @@ impl<'a> Climb<'a> {
         if region::is_small(domain) {
             let mut all: Vec<_> = region::listed(problem).into_iter().filter(|x| is_new(x)).collect();
             rng.shuffle(&mut all); // ties go to any of them
-            return self.score(&self.places(&all));
+            let mut found = self.score(&self.places(&all));
+            if self.landscape.surrogate.has_noise()
+                && let Some(chosen) = self.draw(&found, rng)
+            {
+                found[chosen].score = f64::INFINITY;
+            }
+            return found;
         }
         if in_region && !self.landscape.surrogate.has_noise() && region::settled(problem, self.run) {
             let mut neighbours = region::untried(problem, self.model.standing.best);
@@ -145,6 +153,30 @@ impl<'a> Climb<'a> {
             }
         }
         self.climb(rng)
+    }
+
+    /// Top-two Thompson sampling (Russo, 2016): the best of all places in a draw from their posteriors, or every other time the best of another
+    /// draw in which it is another. Expected improvement would go back to the place with the lowest mean nearly every time.
+    fn draw(&self, places: &[Scored], rng: &mut Rng) -> Option<usize> {
+        let mut best_of_draw = || {
+            let mut value = |place: &Scored| {
+                let mut x = vec![0.0; place.u.len()];
+                self.run.now.frame.to_local(&place.u, &mut x);
+                let feasible = math::exp(self.landscape.surrogate.log_feasible(&x, place.std));
+                let value = place.mean + place.std * rng.normal();
+                if rng.unit() < feasible { value } else { f64::MAX }
+            };
+            let drawn: Vec<f64> = places.iter().map(&mut value).collect();
+            (0..drawn.len()).min_by(|a, b| drawn[*a].total_cmp(&drawn[*b]))
+        };
+        let first = best_of_draw()?;
+        let others = std::iter::repeat_with(&mut best_of_draw).take(REDRAWS).flatten();
+        let second = others.filter(|k| *k != first).take(1).last();
+        Some(if (self.problem.observations.len() + self.problem.pending.len()) % 2 == 0 {
+            first
+        } else {
+            second.unwrap_or(first)
+        })
     }
 
     fn places(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {

@@ -13,6 +13,7 @@ mod failures;
 #[cfg(feature = "serde")]
 mod fixtures;
 mod fuzz;
+mod meets;
 mod mixed;
 mod noise;
 mod parallel;

@@ -182,7 +182,7 @@ switches! {
         nearby: bool, false => true,
             "with quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest";
         quartic: bool, false => true,
-            "with quadratic: with others on their way, also follow a fit of the fourth degree that forecasts well";
+            "with quadratic: also follow a polynomial of the fourth degree that predicts well";
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
