@@ -1,6 +1,7 @@
 //! Where to look before there is a model: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
 
-use crate::domain::Domain;
+use crate::domain::{Domain, ParameterKind, Scale};
+use crate::math;
 use crate::rng::Rng;
 
 /// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once,
@@ -13,6 +14,40 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
         for (point, &cell) in points.iter_mut().zip(&cells) {
             point[j] = (2.0 * (cell as f64 + rng.unit()) / count as f64 - 1.0).clamp(-1.0, 1.0);
         }
+    }
+    points
+}
+
+/// The share of a range that the first design reaches from a starting point, if nobody says.
+const RADIUS: f64 = 0.05;
+
+/// Around a starting point, one point for each parameter that is not fixed, in user units: a real is moved by its radius (on a log scale by the
+/// factor that it makes), up or down, to the side with more room; an integer by at least a step; a category takes another label.
+pub(crate) fn around(rng: &mut Rng, domain: &Domain, start: &[f64], radius: Option<&[f64]>) -> Vec<Vec<f64>> {
+    let mut points = Vec::new();
+    for (i, p) in domain.parameters().iter().enumerate().filter(|(_, p)| p.levels() != Some(1)) {
+        let mut x = start.to_vec();
+        x[i] = match p.kind {
+            ParameterKind::Categorical { .. } | ParameterKind::Boolean => {
+                let levels = p.levels().unwrap_or(1);
+                p.level((start[i] as u64 + 1 + rng.below(levels as usize - 1) as u64) % levels)
+            }
+            _ => {
+                let by = radius.map(|r| r[i]);
+                let (low, high) = if p.scale == Scale::Log {
+                    let factor = by.map_or_else(|| math::pow(p.high / p.low, RADIUS), |by| 1.0 + by / start[i]);
+                    (start[i] / factor, start[i] * factor)
+                } else {
+                    let by = by.unwrap_or(RADIUS * p.high - RADIUS * p.low).max(p.step());
+                    (start[i] - by, start[i] + by)
+                };
+                let fits_above = high <= p.high || p.high - start[i] >= start[i] - p.low;
+                let fits_below = low >= p.low;
+                let above = if fits_above && fits_below && high <= p.high { rng.unit() < 0.5 } else { fits_above };
+                p.nearest(if above { high } else { low })
+            }
+        };
+        points.push(domain.canonical(&x));
     }
     points
 }

@@ -59,6 +59,9 @@ pub struct Outcome {
     /// Standard deviation of the noise in each constraint; NaN where one is not known, empty if none is.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
     constraint_std: Vec<f64>,
+    /// The residuals of a least-squares problem, finite: the value is the sum of their squares.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    residuals: Vec<f64>,
     /// Derivatives of the value by each parameter; NaN where one is not known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
     gradient: Vec<f64>,
@@ -88,6 +91,8 @@ enum Told {
         std: Option<f64>,
         #[serde(default)]
         constraint_std: Vec<Option<f64>>,
+        #[serde(default)]
+        residuals: Vec<f64>,
     },
     Word(Word),
 }
@@ -103,11 +108,11 @@ enum Word {
 impl From<Told> for Outcome {
     fn from(told: Told) -> Self {
         match told {
-            Told::Parts { value, reason, constraints, gradient, std, constraint_std } => {
+            Told::Parts { value, reason, constraints, gradient, std, constraint_std, residuals } => {
                 let filled = |gaps: Vec<Option<f64>>| gaps.into_iter().map(|g| g.unwrap_or(f64::NAN)).collect();
                 let (gradient, constraint_std) = (filled(gradient), filled(constraint_std));
                 let std = std.filter(|s| value.is_some() && is_std(*s));
-                Self { reason, std, constraint_std, ..value.map_or_else(Self::default, Self::from) }
+                Self { reason, std, constraint_std, residuals, ..value.map_or_else(Self::default, Self::from) }
                     .with_constraints(constraints)
                     .with_gradient(gradient)
             }
@@ -128,6 +133,25 @@ impl From<f64> for Outcome {
 }
 
 impl Outcome {
+    /// The residuals of a least-squares problem: the value is the sum of their squares. One that is not finite is a failure of the evaluation.
+    ///
+    /// ```
+    /// let outcome = labcat::Outcome::of_residuals(vec![3.0, -4.0]);
+    /// assert_eq!(outcome.value(), Some(25.0));
+    /// ```
+    pub fn of_residuals(residuals: Vec<f64>) -> Self {
+        if let Some(wrong) = residuals.iter().position(|r| !r.is_finite()) {
+            return Self::failed(&format!("residual {wrong} is {}", residuals[wrong]));
+        }
+        let outcome = Self::from(residuals.iter().map(|r| r * r).sum::<f64>());
+        if outcome.is_failed() { outcome } else { Self { residuals, ..outcome } }
+    }
+
+    /// The residuals; empty if none were told.
+    pub fn residuals(&self) -> &[f64] {
+        &self.residuals
+    }
+
     /// The evaluation failed, for a reason; an empty one is none.
     pub fn failed(reason: &str) -> Self {
         Self { reason: (!reason.is_empty()).then(|| reason.to_owned()), ..Self::default() }
@@ -327,6 +351,16 @@ impl Observations {
     /// The derivatives of the oriented value by the parameters, NaN where not known; empty if none were told.
     pub(crate) fn gradient(&self, position: usize) -> impl Iterator<Item = f64> {
         self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
+    }
+
+    /// The residuals of an evaluation; empty if none were told.
+    pub(crate) fn residuals(&self, position: usize) -> &[f64] {
+        self.evaluations[position].outcome.residuals()
+    }
+
+    /// How many residuals an evaluation has, if any was told with some.
+    pub(crate) fn residual_count(&self) -> Option<usize> {
+        self.evaluations.iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0)
     }
 
     /// The measured constraints.

@@ -192,7 +192,7 @@ impl Parameter {
     }
 
     /// The distance between neighbours; 0 for a real.
-    pub(super) fn step(&self) -> f64 {
+    pub(crate) fn step(&self) -> f64 {
         match &self.kind {
             ParameterKind::Real => 0.0,
             ParameterKind::Integer { step } => *step as f64,
@@ -201,7 +201,7 @@ impl Parameter {
     }
 
     /// Level `k`, as in a point.
-    pub(super) fn level(&self, k: u64) -> f64 {
+    pub(crate) fn level(&self, k: u64) -> f64 {
         (self.low + self.step() * k as f64).min(self.high)
     }
 

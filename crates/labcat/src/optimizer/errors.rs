@@ -57,6 +57,17 @@ pub enum TellError {
         /// Constraints told.
         expected: usize,
     },
+    /// The number of residuals differs from that of the evaluations before.
+    #[error("{got} residuals were told: the evaluations before had {expected}")]
+    Residuals {
+        /// Residuals told.
+        got: usize,
+        /// Residuals of earlier evaluations.
+        expected: usize,
+    },
+    /// Residuals are told to an optimizer that maximises.
+    #[error("residuals are told to be minimised: this optimizer maximises")]
+    MaximisedResiduals,
     /// The number of derivatives differs from the number of parameters.
     #[error("the gradient has {got} components: there are {expected} parameters (NaN for one that is not known)")]
     Gradient {
@@ -87,26 +98,42 @@ impl Outcome {
 
 /// Any error of this crate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(transparent)]
 #[non_exhaustive]
 pub enum Error {
     /// The domain makes no sense.
+    #[error(transparent)]
     Domain(#[from] DomainError),
     /// The configuration makes no sense.
+    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The point is not one of the domain.
+    #[error(transparent)]
     Point(#[from] PointError),
     /// The known constraints make no sense.
+    #[error(transparent)]
     Known(#[from] KnownError),
     /// The text of a constraint cannot be read.
+    #[error(transparent)]
     Formula(#[from] crate::formula::FormulaError),
+    /// The radius of the first design makes no sense.
+    #[error("the radius {value} is not allowed: it takes a positive number for each of {parameters} parameters")]
+    Radius {
+        /// What was given.
+        value: f64,
+        /// Parameters of the domain.
+        parameters: usize,
+    },
     /// There is no suggestion.
+    #[error(transparent)]
     Ask(#[from] AskError),
     /// A result was not taken.
+    #[error(transparent)]
     Tell(#[from] TellError),
     /// What was told is not a standard deviation.
+    #[error(transparent)]
     Std(#[from] crate::observations::StdError),
     /// A saved state could not be continued from.
     #[cfg(feature = "serde")]
+    #[error(transparent)]
     State(#[from] super::state::StateError),
 }

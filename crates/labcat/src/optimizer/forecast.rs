@@ -6,6 +6,7 @@ use super::model::{Model, Standing, Workspace};
 use super::nearest::{self, Forecast, NEWEST, Nearest};
 use super::problem::{Choice, Problem};
 use super::report::Origin;
+use super::residuals;
 use super::run::{Extent, Followed, LocalRun, Progress};
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
@@ -24,7 +25,7 @@ const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
 /// A quartic is tried so many times while as many observations come in as it takes; its minimum is sought from so many of them.
-const QUARTIC_TRIES: usize = 16;
+const QUARTIC_TRIES: usize = 8;
 const QUARTIC_STARTS: usize = 8;
 /// Steps of a descent under constraints, and the violation that counts as rounding.
 const ROUNDS: usize = 30;
@@ -302,6 +303,9 @@ pub(super) fn next(
     work: &mut Workspace,
     id: TrialId,
 ) -> Option<Choice> {
+    if let Some(forecast) = residuals::find(problem, run, &model.standing, work) {
+        return follow(problem, run, &forecast, id);
+    }
     let first = model.forecast.take();
     // With pending points the step may be one done again, whose forecast was followed before.
     let and_more = first.is_none() || !problem.pending.is_empty();

@@ -16,6 +16,7 @@ mod propose;
 mod recommend;
 mod region;
 pub(crate) mod report;
+mod residuals;
 mod run;
 mod search;
 mod seen;
@@ -31,7 +32,7 @@ use crate::domain::{Axis, Domain, PointError};
 use crate::known::{Known, KnownError};
 use crate::length_scale::StepKind;
 use crate::math;
-use crate::observations::{Evaluation, Observations, Outcome, TrialId};
+use crate::observations::{Direction, Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
@@ -482,9 +483,58 @@ impl Optimizer {
         Ok(())
     }
 
+    /// Has the search begin at these points: they are suggested first, and if it is one, the rest of the first design lies around it, each point
+    /// with one parameter moved by its `radius` (in user units; a twentieth of each range if not given). Before the first suggestion; later, the
+    /// points are suggested next.
+    ///
+    /// ```
+    /// # use labcat::{Config, Domain, Optimizer};
+    /// let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 10.0); 2])?, Config::default())?;
+    /// optimizer.start_at(&[&[2.0, 3.0]], Some(&[0.5, 0.5]))?;
+    /// assert_eq!(optimizer.ask()?.x, [2.0, 3.0]);
+    /// assert!((optimizer.ask()?.x[0] - 2.0).abs() <= 0.5);
+    /// # Ok::<(), labcat::Error>(())
+    /// ```
+    pub fn start_at(&mut self, points: &[&[f64]], radius: Option<&[f64]>) -> Result<(), Error> {
+        let n = self.domain.parameters().len();
+        if let Some(radius) = radius {
+            let wrong = radius.iter().find(|r| !(r.is_finite() && **r > 0.0));
+            if wrong.is_some() || radius.len() != n {
+                let value = wrong.copied().unwrap_or(radius.len() as f64);
+                return Err(Error::Radius { value, parameters: n });
+            }
+        }
+        let begins = self.next_id == 0 && self.queue.is_empty();
+        for x in points {
+            self.enqueue(x)?;
+        }
+        let [start] = points else { return Ok(()) };
+        if begins {
+            let around = design::around(&mut self.rng, &self.domain, start, radius);
+            let u = self.place(start);
+            let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.place(&x), &u);
+            let design: Vec<Vec<f64>> = around.into_iter().filter_map(nearest).map(|x| self.place(&x)).collect();
+            // The first frame is as wide as the design, so that its points spread over the trust region.
+            let reach = |j: usize| design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
+            let scale: Vec<f64> =
+                (0..u.len()).map(|j| (reach(j) / self.settings.region.beta).clamp(1e-9, 1.0)).collect();
+            let frame = std::mem::take(&mut self.run.now.frame);
+            self.run.now.frame = frame.with_scale(scale.into_iter().map(|s| if s > 1e-9 { s } else { 1.0 }));
+            self.run.design = design;
+        }
+        Ok(())
+    }
+
     /// The outcome, if it has as many constraints and derivatives as it should.
     fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
         outcome.fits(self.config().constraints, self.domain.parameters().len())?;
+        let (got, expected) = (outcome.residuals().len(), self.observations.residual_count());
+        if let Some(expected) = expected.filter(|n| got > 0 && *n != got) {
+            return Err(TellError::Residuals { got, expected });
+        }
+        if got > 0 && self.config().direction == Direction::Maximize {
+            return Err(TellError::MaximisedResiduals);
+        }
         Ok(outcome)
     }
 

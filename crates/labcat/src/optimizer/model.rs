@@ -26,6 +26,8 @@ const DROWNED: f64 = 1.0 / 3.0;
 const FOLLOW: f64 = 0.2;
 /// Under noise a run ends after this many evaluations per dimension in which its recommendation became no better.
 const PATIENCE: usize = 40;
+/// A run ends by its precision only once no half-width of its region exceeds this part of the box.
+const SMALL_REGION: f64 = 1e-4;
 /// Derivatives per dimension that enter the model, and the most in all.
 const SLOPES: usize = 20;
 const MOST_SLOPES: usize = 400;
@@ -315,7 +317,9 @@ pub(super) fn why_over(
     } else {
         // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs. With pending evaluations digits
         // cost little time and a restart much: each of them has to agree.
-        let precision = switches.precision / (1.0 + run.now.others as f64);
+        // The widest spread says nothing of a function that fell by twenty orders of magnitude: the region has to be small as well.
+        let wide = run.now.frame.scale().iter().any(|s| run.now.beta * s > SMALL_REGION);
+        let precision = if wide { 0.0 } else { switches.precision / (1.0 + run.now.others as f64) };
         if range <= (precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
             return Some(RestartCause::OutputRange);
         }

@@ -27,6 +27,9 @@ pub(super) struct LocalRun {
     /// The newest forecast that was followed. (May be null, not missing.)
     #[cfg_attr(feature = "serde", serde(rename = "promise", deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) followed: Option<Followed>,
+    /// The trust region of the residuals' model, half its side in units of the box; 0 before it begins.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_nil"))]
+    pub(super) radius: f64,
     /// What it searches.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Extent::is_region"))]
     pub(super) extent: Extent,
@@ -110,6 +113,12 @@ pub(super) fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
+#[cfg(feature = "serde")]
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
+fn is_nil(v: &f64) -> bool {
+    *v == 0.0
+}
+
 impl Progress {
     /// Takes the values of another, keeping the allocations.
     fn copy_from(&mut self, other: &Self) {
@@ -155,8 +164,8 @@ impl LocalRun {
     pub(super) fn with(number: usize, members: Vec<usize>, frame: Frame, beta: f64, noise: Noisy) -> Self {
         let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, penalties: Vec::new() };
         let (design, failed) = (Vec::new(), Vec::new());
-        let (crowd, revised, followed, extent) = (0, false, None, Extent::Region);
-        Self { number, design, failed, crowd, revised, followed, extent, now, before: None }
+        let (crowd, revised, followed, radius, extent) = (0, false, None, 0.0, Extent::Region);
+        Self { number, design, failed, crowd, revised, followed, radius, extent, now, before: None }
     }
 
     /// Whether this run looks for another basin: every other one does.
