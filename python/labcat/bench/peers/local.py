@@ -89,7 +89,9 @@ def direct_local(objective: Objective, seed: int) -> None:
 def ngopt(objective: Objective, seed: int) -> None:
     import nevergrad
 
-    space = nevergrad.p.Array(init=objective.start(seed)).set_bounds(0.0, 1.0)
+    given = isinstance(objective, StartedObjective) and objective.x0 is not None
+    first = objective.start(seed) if given or objective.evaluations else np.full(objective.dim, 0.5)
+    space = nevergrad.p.Array(init=first, lower=0.0, upper=1.0)
     space.random_state.seed(seed % SEED_RANGE)
     optimizer = nevergrad.optimizers.NGOpt(space, budget=objective.remaining)
     while objective.remaining:
@@ -140,6 +142,6 @@ PEERS = (
     Peer("lbfgsb", "L-BFGS-B", lbfgsb, *SCIPY, "with gradients", kinds=("gradients",)),
     Peer("direct", "DIRECT", direct, *SCIPY, "not locally biased; nothing of it is random"),
     Peer("direct-l", "DIRECT-L", direct_local, *NLOPT, "nothing of it is random"),
-    Peer("ngopt", "NGOpt", ngopt, ("nevergrad",), ("nevergrad",)),
+    Peer("ngopt", "NGOpt", ngopt, ("nevergrad",), ("nevergrad",), "begins in the centre, as the package does"),
     Peer("multistart", "multi-start BOBYQA", multi_start, *NLOPT, "MLSL, low-discrepancy starts"),
 )
