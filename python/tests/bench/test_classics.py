@@ -180,20 +180,15 @@ def test_the_command(tmp_path, capsys):
 
 @pytest.mark.filterwarnings("ignore")
 def test_residuals(tmp_path, capsys):
-    arguments = [
-        "default",
-        "lm",
-        "--residuals",
-        "--problems",
-        "rosenbrock-2",
-        "--gradients",
-        "10",
-        "--variant",
-        "absolute",
-    ]
-    assert run(tmp_path, *arguments) == 0
+    arguments = ["default", "lm", "dfo-ls", "dfo-ls-noisy", "--residuals", "--problems", "rosenbrock-2,bard-3"]
+    assert run(tmp_path, *arguments, "--gradients", "20", "--taus", "1e-3") == 0
     text = capsys.readouterr().out
-    assert "as a multiple of those of default" in text and "each residual plus level" in text
+    assert "as a multiple of those of default" in text
+    rows = [line.split("|") for line in text.partition("Evaluations, as")[0].splitlines() if line.startswith("| ")]
+    shares = {row[1].strip(): row[2].split()[0] for row in rows}
+    assert shares["DFO-LS"] == shares["Levenberg–Marquardt (differences)"] == "1.000"
+    assert run(tmp_path, "default", "dfo-ls-noisy", "--residuals", "--problems", "bard-3", "--variant", "absolute") == 0
+    assert "each residual plus level" in capsys.readouterr().out
 
 
 def test_wrong_usage(tmp_path, capsys):

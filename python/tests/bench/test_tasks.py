@@ -108,6 +108,29 @@ def test_the_controller():
     assert programs.lander_action([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1, 1], usual) == 0
 
 
+def test_single_episodes_are_new_each_time_and_judged_by_fresh_ones(monkeypatch):
+    seen = []
+
+    def loss(x, episodes):
+        seen.append([int(episode) for episode in episodes])
+        return float(np.sum(x)) + (0.1 * (seen[-1][0] % 7) if len(seen[-1]) == 1 else 0.0)
+
+    monkeypatch.setattr(programs, "lander_loss", loss)
+    with TaskProblem("lander-episodes-12", 0).open(8) as objective:
+        for k in range(8):
+            objective(np.full(12, 1.0 - 0.1 * k))
+        objective.recommend(np.full(12, 0.5))
+    assert [len(each) for each in seen] == [1] * 8 + [tasks.FRESH]
+    assert len({each[0] for each in seen[:8]}) == 8 and not {each[0] for each in seen[:8]} & set(seen[8])
+    assert objective.trace == [(8, pytest.approx(6.0))]
+
+
+def test_tuning():
+    assert 0.01 < programs.tuned_svc(np.array([0.0, -1.5])) < 0.1 < programs.tuned_svc(np.array([-2.0, 1.0]))
+    assert 40 < programs.tuned_svr(np.array([1.0, -1.5, 0.0])) < programs.tuned_svr(np.array([-2.0, 1.0, 0.0]))
+    assert 0 < programs.tuned_regression(np.zeros(7)) < programs.tuned_regression(np.full(7, -2.0))
+
+
 def test_medians_and_who_leads():
     even = Median((1.0, 1.0, 1.0))
     assert (even.value, even.error, str(even)) == (1, 0, "1 ± 0")
