@@ -176,7 +176,7 @@ def run(options: Any) -> None:
     versus.check([a for a in algorithms if a.is_labcat], problems[0])
     most = max(options.gradients)
     runs = [Run(a, p, most * (p.definition.n + 1), options.seed) for p in problems for a in algorithms]
-    records, results = carry_out(options, runs, "classics")
+    records, results = carry_out(options, runs, "classics", apart=True)
     where = {record["key"]: each.problem for each, record in zip(runs, records, strict=True)}
     solved = Solved.of(records, where, options.taus)  # type: ignore[arg-type]
     blocks = summarise(solved, options)

@@ -31,7 +31,8 @@ from .task_functions import MODAL, SMOOTH, gradient, ridge
 RUNS = 5
 FRESH = 200  # episodes by which the lander of single episodes is judged
 CLOSE = 1.0001  # of the least cost: where a calibration is done
-FLOOR = 1e-8  # of a difference that counts
+FLOOR = 1e-8  # of a difference that counts, and EQUAL of the value
+EQUAL = 1e-4
 WITHIN = 0.16  # of the resamples
 RESAMPLES = 1000  # for the error of a median
 LEAST_SQUARES = "default,least_squares=true"
@@ -295,7 +296,8 @@ class Median:
 
     def is_within(self, best: Median) -> bool:
         """Whether it is not above the best one in at least a sixth of the resamples: one standard error, of any scale."""
-        return float(np.mean(self.resampled <= best.resampled + FLOOR)) >= WITHIN
+        least = FLOOR + EQUAL * abs(best.value) if math.isfinite(best.value) else 0.0
+        return float(np.mean(self.resampled <= best.resampled + least)) >= WITHIN
 
     def __str__(self) -> str:
         error = "" if math.isnan(self.error) else f" ± {self.error:.1g}"
