@@ -221,12 +221,13 @@ class Solved:
         error = float(np.std(means, ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
         return float(np.mean(means)), error
 
-    def ratio(self, algorithm: str, base: str, tau: float) -> tuple[float, int]:
-        """Median of the evaluations over those of `base`, over the problems that either has solved, and their number."""
+    def ratio(self, algorithm: str, base: str, tau: float, *, both: bool) -> tuple[float, int]:
+        """Median of the evaluations over those of `base`, over the problems that both or either solved; their number."""
         ratios = []
         for key, taken in self.gradients[algorithm][tau].items():
             other = self.gradients[base][tau][key]
-            if math.isfinite(taken) or math.isfinite(other):
+            solved = [math.isfinite(taken), math.isfinite(other)]
+            if all(solved) or (any(solved) and not both):
                 ratios.append(0.0 if math.isinf(other) else taken / other)
         return (float(np.median(ratios)) if ratios else math.nan), len(ratios)
 
@@ -283,13 +284,14 @@ def ratios(solved: Solved) -> Table:
     names = list(solved.gradients)
     base = names[0]
 
-    def cell(name: str, tau: float) -> str:
-        ratio, count = solved.ratio(name, base, tau)
-        return f"{ratio:.2f} ({count})" if not math.isinf(ratio) else f"∞ ({count})"
+    def cell(name: str, tau: float, both: bool) -> str:
+        ratio, count = solved.ratio(name, base, tau, both=both)
+        return f"{'∞' if math.isinf(ratio) else '–' if math.isnan(ratio) else f'{ratio:.2f}'} ({count})"
 
     return Table(
-        f"Evaluations, as a multiple of those of {base}: median over the problems that either has solved",
+        f"Evaluations, as a multiple of those of {base}: medians",
         ["algorithm", *(f"τ = {tau:g}" for tau in solved.taus)],
-        [[name, *(cell(name, tau) for tau in solved.taus)] for name in names],
-        "In brackets: the number of these problems and runs. Unsolved counts as infinitely many evaluations.",
+        [[name, *("; ".join(cell(name, t, both) for both in (True, False)) for t in solved.taus)] for name in names],
+        "Over the problems that both have solved; over those that either has, where unsolved counts as infinitely many"
+        " evaluations. In brackets: the number of these problems and runs.",
     )
