@@ -334,13 +334,14 @@ def group_blocks(group: str, records: Sequence[Record]) -> list[Block]:
     runs = len({r["run"] for r in records})
     final = medians(records, lambda r: value_at(r, r["budget"]))
     title = f"{GROUPS[group].title} (medians of {runs} runs)"
+    budgets = {r["function"]: r["budget"] for r in records}
     if group != "calibration":
-        return [table(title, final), standings(final)]
+        return [table(title, final, budgets), standings(final)]
     taken = medians(records, evaluations_to_close)
     what = (
         f"Simulations to {CLOSE:g} of the least sum of squares (medians of {runs} runs; ∞: not reached by half of them)"
     )
-    return [table(title, final), table(what, taken), standings(taken), Text(solved(records))]
+    return [table(title, final, budgets), table(what, taken, budgets), standings(taken), Text(solved(records))]
 
 
 def evaluations_to_close(record: Record) -> float:
@@ -355,14 +356,15 @@ def solved(records: Sequence[Record]) -> str:
     return "Solved: " + ", ".join(f"{name} {sum(found)} of {len(found)} runs" for name, found in counts.items()) + "."
 
 
-def table(title: str, found: Medians) -> Table:
+def table(title: str, found: Medians, budgets: Mapping[str, int]) -> Table:
     names = list(dict.fromkeys(name for each in found.values() for name in each))
     rows = []
     for task, each in found.items():
         best = leading(each)
         cells = [str(each[name]) if name in each else "–" for name in names]
-        budget = TASKS[task].budget
-        rows.append([task, str(budget), *(f"**{c}**" if n in best else c for n, c in zip(names, cells, strict=True))])
+        rows.append(
+            [task, str(budgets[task]), *(f"**{c}**" if n in best else c for n, c in zip(names, cells, strict=True))]
+        )
     return Table(title, ["task", "budget", *names], rows, "In bold: the best, and what lies within the error of it.")
 
 

@@ -162,6 +162,7 @@ def test_the_command(tmp_path, capsys):
     assert run(tmp_path, "default", "direct", "random", *arguments) == 0
     text = capsys.readouterr().out
     assert "Functions with many modes: regret (medians of 2 runs)" in text and " DIRECT |" in text
+    assert "| hartmann-3 |      9 |" in text
     records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()][1:]
     assert len(records) == 3 * 2 * 2 and {r["evaluations"] for r in records} == {9}
     assert run(tmp_path, "default", "direct", "random", *arguments) == 0
