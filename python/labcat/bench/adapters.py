@@ -10,6 +10,7 @@ import numpy as np
 
 from .objective import BudgetSpent, ConstrainedObjective, MixedObjective, NoisyObjective, Objective, Parameter
 from .scoring import budgets
+from .started import StartedObjective
 
 DURATION_SIGMA = 0.5  # of the logarithm of a duration, whose median is 1
 
@@ -23,6 +24,8 @@ def run_labcat(objective: Objective, seed: int, options: Mapping[str, Any]) -> N
         mixed(objective, seed, options)
     elif isinstance(objective, ConstrainedObjective):
         constrained(objective, seed, options)
+    elif isinstance(objective, StartedObjective):
+        started(objective, seed, options)
     else:
         plain(objective, seed, options)
 
@@ -45,6 +48,26 @@ def plain(objective: Objective, seed: int, options: Mapping[str, Any]) -> None:
     optimizer = labcat.Optimizer(objective.bounds, rng=seed, **options)
     tell = optimizer.tell
     loop(objective, optimizer, lambda trial: tell(trial, objective(trial.x)))
+
+
+def started(objective: StartedObjective, seed: int, options: Mapping[str, Any]) -> None:
+    """From the starting point. `least_squares=true` shows residuals instead of their sum, `jac=true` gradients too."""
+    import labcat
+
+    given: dict[str, Any] = {"budget": objective.remaining, "rng": seed, **options}
+    if objective.x0 is not None:
+        given["x0"] = objective.x0
+    if given.pop("least_squares", False):
+        solve = getattr(labcat, "least_squares", None)
+        if solve is None:
+            raise NotImplementedError(
+                "this build of LABCAT has no `labcat.least_squares`; leave least_squares=true out"
+            )
+        solve(objective.residuals, objective.bounds, **given)
+    elif given.get("jac"):
+        labcat.minimize(objective.with_gradient, objective.bounds, **given)
+    else:
+        labcat.minimize(objective, objective.bounds, **given)
 
 
 def noisy(objective: NoisyObjective, seed: int, options: Mapping[str, Any]) -> None:

@@ -18,6 +18,8 @@ KINDS: Mapping[Kind, str] = {
     "noisy": "noisy values",
     "mixed": "whole numbers and choices",
     "constrained": "constraints",
+    "residuals": "residuals",
+    "gradients": "gradients",
 }
 
 

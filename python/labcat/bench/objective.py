@@ -34,6 +34,8 @@ class Objective:
     `shown(value)` where that is given, and is judged by the value.
     """
 
+    first_step = 0.2  # of the width of the box: first standard deviation or trust-region radius of a local method
+
     def __init__(
         self,
         fun: Function,

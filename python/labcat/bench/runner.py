@@ -117,10 +117,14 @@ def run_all(
     cluster: str | None = None,
     title: str = "runs",
     show_progress: bool = True,
+    apart: bool = False,
 ) -> list[Record]:
-    """The records of all runs, in their order; only those not yet in the file are made."""
+    """The records of all runs, in their order; only those not yet in the file are made.
+
+    With `apart` each algorithm has processes of its own: what a package does to its process concerns no other.
+    """
     todo = [run for run in runs if run.key not in results.records]
-    for record in shown(completed(todo, workers, cluster), len(todo), title, show=show_progress):
+    for record in shown(completed(todo, workers, cluster, apart=apart), len(todo), title, show=show_progress):
         results.append(record)
     return [results.records[run.key] for run in runs]
 
@@ -140,11 +144,19 @@ def shown(records: Iterator[Record], total: int, title: str, *, show: bool) -> I
     return bar
 
 
-def completed(runs: Sequence[Run], workers: int, cluster: str | None) -> Iterator[Record]:
-    """Records as they come in. After an interrupt the runs under way are finished and given, then it goes up."""
-    if cluster is None and (workers == 1 or len(runs) < 2):
+def completed(runs: Sequence[Run], workers: int, cluster: str | None, *, apart: bool = False) -> Iterator[Record]:
+    """Records as they come in."""
+    if apart:
+        for algorithm in dict.fromkeys(run.algorithm.label for run in runs):
+            yield from spread([run for run in runs if run.algorithm.label == algorithm], workers, cluster)
+    elif cluster is None and (workers == 1 or len(runs) < 2):
         yield from map(execute, runs)
-        return
+    else:
+        yield from spread(runs, workers, cluster)
+
+
+def spread(runs: Sequence[Run], workers: int, cluster: str | None) -> Iterator[Record]:
+    """Over processes. After an interrupt the runs under way are finished and given, then it goes up."""
     with open_executor(workers, cluster) as executor:
         futures = [executor.submit(execute, run) for run in runs]
         waiting = as_completed(futures)

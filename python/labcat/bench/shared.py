@@ -102,8 +102,10 @@ def chosen_algorithms(options: Any, kind: Kind = "box") -> list[Algorithm]:
     return found
 
 
-def carry_out(options: Any, runs: Sequence[Run], title: str) -> tuple[list[Record], ResultsFile]:
-    """Make the runs that are missing, and say how long it took."""
+def carry_out(
+    options: Any, runs: Sequence[Run], title: str, *, apart: bool = False
+) -> tuple[list[Record], ResultsFile]:
+    """Make the runs that are missing, and say how long it took; with `apart` in processes for each algorithm."""
     path = options.out / "results.jsonl"
     if options.fresh:
         path.unlink(missing_ok=True)
@@ -114,7 +116,13 @@ def carry_out(options: Any, runs: Sequence[Run], title: str) -> tuple[list[Recor
     results.start(metadata(options.line))
     began = time.monotonic()
     records = run_all(
-        runs, results, workers=options.workers, cluster=options.executor, title=title, show_progress=not options.quiet
+        runs,
+        results,
+        workers=options.workers,
+        cluster=options.executor,
+        title=title,
+        show_progress=not options.quiet,
+        apart=apart,
     )
     print(f"{len(runs) - kept} runs in {time.monotonic() - began:.1f} s, {kept} kept", file=sys.stderr)
     return records, results

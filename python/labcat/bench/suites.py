@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
-Kind = Literal["box", "noisy", "mixed", "constrained"]
+Kind = Literal["box", "noisy", "mixed", "constrained", "residuals", "gradients"]
 Groups = Mapping[str, Collection[int]]
 
 GROUPS: Groups = {

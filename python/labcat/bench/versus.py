@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from . import foreign
-from .algorithms import PRESETS, Algorithm, labcat_algorithm, literal, peer_algorithm
+from .algorithms import PRESETS, Algorithm, labcat_algorithm, literal, peer_algorithm, peers
 from .coco import decimal
 from .coco_problems import CocoProblem
 from .results import Record, build
-from .runner import Run, execute
+from .runner import Problem, Run, execute
 from .scoring import record_score
 from .suites import Groups, Kind, suite
 from .summary import Block, Table, Text
@@ -58,7 +58,18 @@ def settings(texts: Sequence[str], kind: Kind = "box") -> list[Algorithm]:
     """All of them, each told apart from its like by a number."""
     if len(texts) < 2:
         raise ValueError("a comparison needs two settings or more")
-    found = [setting(text, kind) for text in texts]
+    return told_apart([setting(text, kind) for text in texts], texts)
+
+
+def settings_beside(texts: Sequence[str], kind: Kind) -> list[Algorithm]:
+    """One or more of them; peers for this kind of problem may take part beside those for a box."""
+    if not texts:
+        raise ValueError("no algorithm: name a setting of LABCAT or a peer")
+    special = {p.name for p in peers() if kind in p.kinds}
+    return told_apart([setting(text, kind if text in special else "box") for text in texts], texts)
+
+
+def told_apart(found: list[Algorithm], texts: Sequence[str]) -> list[Algorithm]:
     counts = dict.fromkeys(texts, 0)
     for index, text in enumerate(texts):
         counts[text] += 1
@@ -67,7 +78,7 @@ def settings(texts: Sequence[str], kind: Kind = "box") -> list[Algorithm]:
     return found
 
 
-def check(algorithms: Sequence[Algorithm], problem: CocoProblem) -> None:
+def check(algorithms: Sequence[Algorithm], problem: Problem) -> None:
     """A switch that does not exist is an error at once, not in every run."""
     for algorithm in algorithms:
         if errors := execute(Run(algorithm, problem, 1, 1)).get("errors"):

@@ -8,10 +8,10 @@ does, the harness starts another with the next seed.
 from __future__ import annotations
 
 from ..algorithms import Peer
-from . import bayesian, classic, constrained, mixed, noisy, trust_region
+from . import bayesian, classic, constrained, local, mixed, noisy, trust_region
 
 PEERS: dict[str, Peer] = {
-    p.name: p for module in (classic, bayesian, trust_region, noisy, mixed, constrained) for p in module.PEERS
+    p.name: p for module in (classic, bayesian, trust_region, noisy, mixed, constrained, local) for p in module.PEERS
 }
 
 # Peers of the paper that no public package offers, and what stands in for them.

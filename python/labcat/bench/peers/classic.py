@@ -11,7 +11,7 @@ from ..objective import Objective
 
 # pycma takes the seed 0 as "use the clock", and scipy and nlopt want 32 bits.
 SEED_RANGE = 2**31 - 2
-STEP = 0.2  # of the width of the box: first standard deviation, or first trust-region radius
+STEP = Objective.first_step
 
 
 def random_search(objective: Objective, seed: int) -> None:
@@ -23,13 +23,13 @@ def random_search(objective: Objective, seed: int) -> None:
 def cma_es(objective: Objective, seed: int) -> None:
     import cma
 
-    cma.fmin2(objective.in_unit, objective.start(seed), STEP, _cma_options(objective, seed))
+    cma.fmin2(objective.in_unit, objective.start(seed), objective.first_step, _cma_options(objective, seed))
 
 
 def lq_cma_es(objective: Objective, seed: int) -> None:
     import cma
 
-    cma.fmin_lq_surr(objective.in_unit, objective.start(seed), STEP, _cma_options(objective, seed))
+    cma.fmin_lq_surr(objective.in_unit, objective.start(seed), objective.first_step, _cma_options(objective, seed))
 
 
 def _cma_options(objective: Objective, seed: int) -> dict[str, object]:
@@ -62,7 +62,7 @@ def _nlopt(optimizer: Any, objective: Objective, seed: int) -> None:
     import nlopt
 
     optimizer.set_min_objective(lambda u, _gradient: objective.in_unit(u))
-    optimizer.set_initial_step(STEP)
+    optimizer.set_initial_step(objective.first_step)
     optimizer.set_xtol_rel(1e-10)
     optimizer.set_maxeval(objective.remaining)
     try:
@@ -74,7 +74,7 @@ def _nlopt(optimizer: Any, objective: Objective, seed: int) -> None:
 def cobyqa(objective: Objective, seed: int) -> None:
     from scipy.optimize import Bounds, minimize
 
-    options = {"maxfev": objective.remaining, "initial_tr_radius": STEP, "final_tr_radius": 1e-12}
+    options = {"maxfev": objective.remaining, "initial_tr_radius": objective.first_step, "final_tr_radius": 1e-12}
     bounds = Bounds(np.zeros(objective.dim), np.ones(objective.dim))
     minimize(objective.in_unit, objective.start(seed), method="COBYQA", bounds=bounds, options=options)
 
