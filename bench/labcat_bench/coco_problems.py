@@ -173,7 +173,7 @@ def import_cocoex() -> Any:
     try:
         import cocoex
     except ImportError as error:
-        raise UnknownProblem("COCO is not installed: pip install 'labcat-opt[bench]' (or coco-experiment)") from error
+        raise UnknownProblem("COCO is not installed: pip install labcat-bench (or coco-experiment)") from error
     return cocoex
 
 

@@ -75,7 +75,7 @@ def compare(
     results: str | Path | None = None,
     name: str = "objective",
     progress: bool = False,
-    command: str = "labcat.bench.compare",
+    command: str = "labcat_bench.compare",
 ) -> Comparison:
     """Minimise `fun` over the box with each algorithm, `repeats` times with `budget` evaluations.
 

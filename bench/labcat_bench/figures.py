@@ -40,7 +40,7 @@ def _pyplot() -> Any:
     try:
         import matplotlib
     except ImportError as error:
-        raise NoMatplotlib("figures need matplotlib: pip install 'labcat-opt[bench]' (or matplotlib)") from error
+        raise NoMatplotlib("figures need matplotlib: pip install labcat-bench (or matplotlib)") from error
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

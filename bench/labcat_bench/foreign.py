@@ -46,7 +46,9 @@ class Interpreter:
         hello = self._answer()
         if "build" not in hello:
             self._end()
-            raise BadInterpreter(f"{python}: {hello['error']}: it needs `pip install '.[bench]'` in its own clone")
+            raise BadInterpreter(
+                f"{python}: {hello['error']}: it needs labcat-opt, of any version, and coco-experiment"
+            )
         self.build = str(hello["build"])
 
     def execute(self, run: Run) -> dict[str, Any]:
@@ -92,9 +94,9 @@ def serve() -> None:
 
     try:
         adopt_harness()
-        runner = importlib.import_module("labcat.bench.runner")
-        importlib.import_module("labcat.bench.coco_problems").import_cocoex()
-        build = importlib.import_module("labcat.bench.results").build()
+        runner = importlib.import_module("labcat_bench.runner")
+        importlib.import_module("labcat_bench.coco_problems").import_cocoex()
+        build = importlib.import_module("labcat_bench.results").build()
     except Exception as error:
         answer({"error": f"{type(error).__name__}: {error}"})
         return
@@ -107,15 +109,15 @@ def serve() -> None:
 
 
 def adopt_harness() -> None:
-    """Make this folder the `labcat.bench` of the `labcat` that is installed here."""
+    """Make this folder the `labcat_bench` beside the `labcat` that is installed here."""
     sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
     importlib.import_module("labcat")
     place = [str(HERE)]
     spec = importlib.util.spec_from_file_location(
-        "labcat.bench", HERE / "__init__.py", submodule_search_locations=place
+        "labcat_bench", HERE / "__init__.py", submodule_search_locations=place
     )
     assert spec is not None and spec.loader is not None
-    sys.modules["labcat.bench"] = module = importlib.util.module_from_spec(spec)
+    sys.modules["labcat_bench"] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
 

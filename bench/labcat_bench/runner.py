@@ -196,7 +196,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """The executor of a Dask cluster at `dask://host:port`; its workers must have `labcat-opt[bench]` installed."""
+    """The executor of a Dask cluster at `dask://host:port`; its workers must have `labcat-bench` installed."""
     scheme, separator, place = address.partition("://")
     if scheme != "dask" or not separator or not place:
         raise ValueError(f"unknown executor {address!r}. Allowed: dask://HOST:PORT")

@@ -10,12 +10,12 @@ import math
 
 import pytest
 
-from labcat.bench.algorithms import algorithm
-from labcat.bench.coco import plan
-from labcat.bench.coco_problems import coco_problems
-from labcat.bench.results import ResultsFile
-from labcat.bench.runner import run_all
-from labcat.bench.scoring import evaluations_to_targets, targets
+from labcat_bench.algorithms import algorithm
+from labcat_bench.coco import plan
+from labcat_bench.coco_problems import coco_problems
+from labcat_bench.results import ResultsFile
+from labcat_bench.runner import run_all
+from labcat_bench.scoring import evaluations_to_targets, targets
 
 FUNCTIONS, DIMS, INSTANCES = [1, 5, 8, 15, 21], [2, 3], [1, 2, 3]
 

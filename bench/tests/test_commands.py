@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from labcat.bench import ablation, claims, figures, paper, report, synthetic
-from labcat.bench.cli import main
-from labcat.bench.scoring import Runtimes
-from labcat.bench.shared import numbers, switch
-from labcat.bench.summary import Figure, Summary, Table, Text
+from labcat_bench import ablation, claims, figures, paper, report, synthetic
+from labcat_bench.cli import main
+from labcat_bench.scoring import Runtimes
+from labcat_bench.shared import numbers, switch
+from labcat_bench.summary import Figure, Summary, Table, Text
 
 
 def files(folder):

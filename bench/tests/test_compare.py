@@ -1,10 +1,10 @@
-"""`labcat.bench.compare` on a toy function."""
+"""`labcat_bench.compare` on a toy function."""
 
 import pytest
 
-import labcat.bench
-from labcat.bench.comparison import FunctionReference
-from labcat.bench.objective import ObjectiveError
+import labcat_bench
+from labcat_bench.comparison import FunctionReference
+from labcat_bench.objective import ObjectiveError
 
 BOUNDS = [(-2.0, 2.0), (-1.0, 3.0)]
 
@@ -14,7 +14,7 @@ def bowl(x):
 
 
 def test_table_test_and_curves(tmp_path):
-    found = labcat.bench.compare(bowl, BOUNDS, 40, ["labcat", "random", "bobyqa"], repeats=8)
+    found = labcat_bench.compare(bowl, BOUNDS, 40, ["labcat", "random", "bobyqa"], repeats=8)
     values = found.final_values
     assert {name: len(v) for name, v in values.items()} == {"LABCAT (default)": 8, "random": 8, "BOBYQA": 8}
     assert all(v >= 7.0 for v in values["random"])
@@ -28,7 +28,7 @@ def test_table_test_and_curves(tmp_path):
 
 
 def test_a_known_minimum_gives_regrets():
-    found = labcat.bench.compare(bowl, BOUNDS, 60, ["labcat"], repeats=2, minimum=7.0)
+    found = labcat_bench.compare(bowl, BOUNDS, 60, ["labcat"], repeats=2, minimum=7.0)
     assert all(0 <= v < 1e-6 for v in found.final_values["LABCAT (default)"])
     assert "regret" in str(found)
 
@@ -41,9 +41,9 @@ def test_finished_repeats_are_kept(tmp_path):
         return bowl(x)
 
     path = tmp_path / "results.jsonl"
-    labcat.bench.compare(counted, BOUNDS, 10, ["random"], repeats=3, results=path)
+    labcat_bench.compare(counted, BOUNDS, 10, ["random"], repeats=3, results=path)
     assert len(calls) == 30
-    labcat.bench.compare(counted, BOUNDS, 10, ["random"], repeats=5, results=path)
+    labcat_bench.compare(counted, BOUNDS, 10, ["random"], repeats=5, results=path)
     assert len(calls) == 50
 
 
@@ -57,7 +57,7 @@ def test_finished_repeats_are_kept(tmp_path):
 )
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        labcat.bench.compare(bowl, *arguments)
+        labcat_bench.compare(bowl, *arguments)
 
 
 def test_an_objective_that_raises_reaches_the_user():
@@ -65,7 +65,7 @@ def test_an_objective_that_raises_reaches_the_user():
         raise RuntimeError("no licence left")
 
     with pytest.raises(ObjectiveError, match="no licence left") as caught:
-        labcat.bench.compare(broken, BOUNDS, 5, ["random"], repeats=1)
+        labcat_bench.compare(broken, BOUNDS, 5, ["random"], repeats=1)
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 

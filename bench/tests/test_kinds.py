@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 import labcat
-from labcat.bench import adapters, choices, discrete, engineering, medians, parallel
-from labcat.bench.algorithms import UnknownAlgorithm, labcat_algorithm, peer_algorithm
-from labcat.bench.cli import main
-from labcat.bench.coco_problems import UNDERLYING, CocoProblem, Noise, noiseless
-from labcat.bench.objective import (
+from labcat_bench import adapters, choices, discrete, engineering, medians, parallel
+from labcat_bench.algorithms import UnknownAlgorithm, labcat_algorithm, peer_algorithm
+from labcat_bench.cli import main
+from labcat_bench.coco_problems import UNDERLYING, CocoProblem, Noise, noiseless
+from labcat_bench.objective import (
     BudgetSpent,
     ConstrainedObjective,
     MixedObjective,
     NoisyObjective,
     Parameter,
 )
-from labcat.bench.peers import PEERS
-from labcat.bench.peers import noisy as noisy_peers
-from labcat.bench.runner import Run, execute
-from labcat.bench.scoring import Runtimes, record_score
-from labcat.bench.suites import SUITES
+from labcat_bench.peers import PEERS
+from labcat_bench.peers import noisy as noisy_peers
+from labcat_bench.runner import Run, execute
+from labcat_bench.scoring import Runtimes, record_score
+from labcat_bench.suites import SUITES
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the peers
 

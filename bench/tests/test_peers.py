@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from labcat.bench.algorithms import NotInstalled, Peer, UnknownAlgorithm, algorithm, distribution_name, peer_algorithm
-from labcat.bench.objective import BudgetSpent, Objective
-from labcat.bench.peers import PEERS
-from labcat.bench.peers.trust_region import LENGTH_INITIAL, TurboRegion
+from labcat_bench.algorithms import NotInstalled, Peer, UnknownAlgorithm, algorithm, distribution_name, peer_algorithm
+from labcat_bench.objective import BudgetSpent, Objective
+from labcat_bench.peers import PEERS
+from labcat_bench.peers.trust_region import LENGTH_INITIAL, TurboRegion
 
 INSTALLED = ["random", "cma", "lq-cma", "newuoa", "bobyqa", "cobyqa", "bo", "srsm", "optuna-tpe", "optuna-cma"]
 INSTALLED += ["ego", "egobox-trego"]
@@ -93,7 +93,7 @@ def test_every_peer_says_how_to_install_it_and_what_it_is_given():
 def test_a_missing_package_is_named(monkeypatch):
     assert importlib.util.find_spec("no_such_package_anywhere") is None
     missing = Peer("gone", "Gone", one_start, ("gone-package",), ("no_such_package_anywhere",))
-    monkeypatch.setattr("labcat.bench.algorithms.peers", lambda: [missing])
+    monkeypatch.setattr("labcat_bench.algorithms.peers", lambda: [missing])
     with pytest.raises(NotInstalled, match="Gone is not installed: pip install gone-package"):
         peer_algorithm("gone")
     assert missing.version == ""
@@ -106,4 +106,4 @@ def test_unknown_algorithms_are_named(name):
 
 
 def test_distribution_names():
-    assert [distribution_name(r) for r in ("scipy>=1.14", "labcat[bench]", "cma")] == ["scipy", "labcat", "cma"]
+    assert [distribution_name(r) for r in ("scipy>=1.14", "optuna[extra]", "cma")] == ["scipy", "optuna", "cma"]

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from labcat.bench.coco_problems import CocoProblem, Noise, View, best_point, coco_minimum, coco_problems, coco_suite
-from labcat.bench.functions import PAPER
-from labcat.bench.objective import BudgetSpent, Objective, ObjectiveError
-from labcat.bench.problems import SyntheticProblem
-from labcat.bench.suites import REFUSED, SUITES, UnknownProblem
+from labcat_bench.coco_problems import CocoProblem, Noise, View, best_point, coco_minimum, coco_problems, coco_suite
+from labcat_bench.functions import PAPER
+from labcat_bench.objective import BudgetSpent, Objective, ObjectiveError
+from labcat_bench.problems import SyntheticProblem
+from labcat_bench.suites import REFUSED, SUITES, UnknownProblem
 
 
 @pytest.mark.parametrize("function", PAPER.values(), ids=lambda f: f.name)

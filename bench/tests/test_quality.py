@@ -6,10 +6,10 @@ Twelve seeds of two versions lay at .563 to .589 and .919 to .939. Without rotat
 
 import numpy as np
 
-from labcat.bench.algorithms import labcat_algorithm
-from labcat.bench.coco_problems import coco_problems
-from labcat.bench.runner import Run, execute
-from labcat.bench.scoring import run_score, runtimes_of
+from labcat_bench.algorithms import labcat_algorithm
+from labcat_bench.coco_problems import coco_problems
+from labcat_bench.runner import Run, execute
+from labcat_bench.scoring import run_score, runtimes_of
 
 FUNCTIONS = [1, 2, 5, 6, 8, 10, 11, 12, 13, 14, 15, 20, 21]
 FACTOR = 100

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labcat.bench.ranksum import mark
+from labcat_bench.ranksum import mark
 
 
 def test_marks():

@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-from labcat.bench import algorithms, runner
-from labcat.bench.algorithms import Algorithm, Peer, algorithm, labcat_algorithm
-from labcat.bench.coco_problems import CocoProblem
-from labcat.bench.objective import ObjectiveError
-from labcat.bench.problems import SyntheticProblem, UserProblem
-from labcat.bench.results import ResultsFile, metadata
-from labcat.bench.runner import Run, dask_executor, execute, run_all
+from labcat_bench import algorithms, runner
+from labcat_bench.algorithms import Algorithm, Peer, algorithm, labcat_algorithm
+from labcat_bench.coco_problems import CocoProblem
+from labcat_bench.objective import ObjectiveError
+from labcat_bench.problems import SyntheticProblem, UserProblem
+from labcat_bench.results import ResultsFile, metadata
+from labcat_bench.runner import Run, dask_executor, execute, run_all
 
 RUNS = [
     Run(algorithm(name), SyntheticProblem(function, run), 30, 1)

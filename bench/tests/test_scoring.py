@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from labcat.bench import archive, scoring
-from labcat.bench.scoring import Runtimes
+from labcat_bench import archive, scoring
+from labcat_bench.scoring import Runtimes
 
 
 def test_evaluations_to_targets_by_hand():

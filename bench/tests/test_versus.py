@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from labcat.bench import versus
-from labcat.bench.algorithms import labcat_algorithm, peer_algorithm
-from labcat.bench.cli import main
-from labcat.bench.coco_problems import CocoProblem, View, coco_problems
-from labcat.bench.runner import Run, execute
-from labcat.bench.scoring import run_score, runtimes_of
+from labcat_bench import versus
+from labcat_bench.algorithms import labcat_algorithm, peer_algorithm
+from labcat_bench.cli import main
+from labcat_bench.coco_problems import CocoProblem, View, coco_problems
+from labcat_bench.runner import Run, execute
+from labcat_bench.scoring import run_score, runtimes_of
 
 SMALL = ["--functions", "1,8,15", "--instances", "1-2", "--budget", "20", "--jobs", "1", "--quiet"]
 
@@ -66,7 +66,7 @@ def test_an_interpreter_without_the_packages_says_what_it_needs(tmp_path, capsys
     bare.write_text(f"#!/bin/sh\nexec '{sys.executable}' -S \"$@\"\n")
     bare.chmod(0o755)
     assert run(tmp_path, "default", f"default@{bare}") == 2
-    assert "pip install '.[bench]'" in capsys.readouterr().err
+    assert "it needs labcat-opt, of any version, and coco-experiment" in capsys.readouterr().err
 
 
 def test_a_run_in_another_interpreter_is_the_run_in_this_one():
