@@ -130,7 +130,7 @@ class Page:
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
+    options.binary_location = os.environ["BROWSER"]
     for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
