@@ -17,7 +17,7 @@ import labcat
 MODULES = [
     f"labcat.{module.name}"
     for module in pkgutil.iter_modules(labcat.__path__)
-    if not module.ispkg and module.name != "_labcat"
+    if not module.ispkg and module.name not in ("_labcat", "bench")
 ]
 
 
@@ -135,6 +135,15 @@ def test_a_package_that_is_missing_is_named_with_what_installs_it(monkeypatch):
         labcat.integrations.nothing
 
 
+@pytest.mark.parametrize("use", ["import labcat.bench", "run_module('labcat.bench', run_name='__main__')"])
+def test_without_the_benchmark_its_command_says_how_to_install_it(use):
+    program = f"import sys; from runpy import run_module; sys.modules['labcat_bench'] = None; {use}"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.strip().endswith("pip install labcat-bench (in a clone: pip install ./bench)")
+    assert ("Traceback" in ended.stderr) == use.startswith("import")
+
+
 def test_the_distribution_has_a_name_that_is_free():
     """`labcat` on the package index is another project; nothing may tell users to install it."""
     root = Path(__file__).parents[2]
@@ -145,7 +154,7 @@ def test_the_distribution_has_a_name_that_is_free():
         root / "docs" / "guide.md",
         *root.glob("examples/*"),
     ]
-    files += [path for path in root.glob("python/labcat/**/*.py") if "bench" not in path.parts]
+    files += [*root.glob("python/labcat/**/*.py"), *root.glob("bench/**/*.py"), root / "bench" / "pyproject.toml"]
     for file in files:
         if file.is_file() and file.suffix in (".md", ".py", ".toml"):
             assert not re.search(r"labcat\[|install [\"']?labcat\b(?!-)", file.read_text()), file

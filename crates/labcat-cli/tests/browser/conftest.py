@@ -4,15 +4,20 @@ The pages are written by the example `report_page`; `scripts/test-browser` runs 
 """
 
 import base64
+import contextlib
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from selenium import webdriver
 from selenium.common.exceptions import (
     ElementClickInterceptedException,
+    JavascriptException,
+    NoSuchElementException,
     StaleElementReferenceException,
 )
 from selenium.webdriver.chrome.service import Service
@@ -20,6 +25,7 @@ from selenium.webdriver.chrome.service import Service
 PAGES = Path(os.environ["LABCAT_REPORT_PAGES"])
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --disable-dev-shm-usage --no-first-run --disable-sync
     --disable-background-networking --disable-component-update""".split()
+PATIENCE = 120  # seconds until something that must happen counts as not happening, on the slowest machine
 
 
 class Page:
@@ -31,12 +37,18 @@ class Page:
     def open(self, name, *, width=1200, dark=False, media=""):
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         calm = {"name": "prefers-reduced-motion", "value": "reduce"}
-        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [scheme, calm]})
-        self.driver.get((PAGES / f"{name}.html").as_uri())
+        self.visit((PAGES / f"{name}.html").as_uri(), width, mobile=width < 500)
         self.data = json.loads(self.js("return document.getElementById('data').textContent"))
         return self
+
+    def visit(self, url, width=1200, *, mobile=False):
+        """Opens an address and waits until all of it is there: some drivers return while a large page is still being read."""
+        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": mobile}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        self.js("window.isLeft = true")
+        self.driver.get(url)
+        self.until(lambda: self.js("return !window.isLeft && document.readyState === 'complete'"))
 
     def js(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
@@ -67,9 +79,9 @@ class Page:
             .reduce((sum, path) => sum + (path.getAttribute("d").match(/M/g) ?? []).length, 0)""", selector)
 
     def type(self, selector, text):
-        box = self.find(selector)
-        box.clear()
-        box.send_keys(text)
+        """Puts the text in the place of what the box holds, as a keyboard does, and any character: `send_keys` may refuse an emoji."""
+        self.js("arguments[0].focus(); arguments[0].select()", self.find(selector))
+        self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
 
     def column(self, name):
         """The texts of a column of the table, as far as the rows are shown."""
@@ -81,8 +93,8 @@ class Page:
     def overflow(self):
         return self.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
-    def until(self, condition, seconds=5):
-        end = time.monotonic() + seconds
+    def until(self, condition):
+        end = time.monotonic() + PATIENCE
         while not self._holds(condition):
             assert time.monotonic() < end, "what was waited for did not happen"
             time.sleep(0.02)
@@ -91,8 +103,16 @@ class Page:
     def _holds(condition):
         try:
             return condition()
-        except (ElementClickInterceptedException, StaleElementReferenceException):
-            return False  # a live page was drawn anew meanwhile
+        except (ElementClickInterceptedException, JavascriptException, NoSuchElementException, StaleElementReferenceException):
+            return False  # not there yet, or drawn anew meanwhile
+
+    def processor_seconds(self):
+        """What the browser has computed so far; unlike a clock it does not run faster for a busy machine."""
+        seconds = 0
+        for process in psutil.Process(self.driver.service.process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                seconds += process.cpu_times().user + process.cpu_times().system
+        return seconds
 
     def screenshot(self, name):
         size = self.js("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]")
@@ -110,11 +130,11 @@ class Page:
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
+    options.binary_location = os.environ["BROWSER"]
     for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     yield driver
     driver.quit()
 

@@ -10,6 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from conftest import PATIENCE, Page, drain
 from selenium.webdriver.common.keys import Keys
 
 LABCAT = os.environ["LABCAT"]
@@ -30,7 +31,8 @@ shell = true
 command = "{command}"
 max_consecutive_failures = 0
 """
-SLOW = "[ {id} != 3 ] && sleep 0.25 && echo $(({id} * {id} - 40 * {id} + 500))"
+GATED = "until [ -e go-$(({id} / 10)) ]; do sleep 0.05; done; [ {id} != 3 ] && echo $(({id} * {id} - 40 * {id} + 500))"
+"""Ten evaluations, then it waits for `Site.go_on`; the fourth fails."""
 
 
 class Site:
@@ -40,7 +42,7 @@ class Site:
         self.directory = directory
         self.processes = []
 
-    def study(self, file, *, name=None, direction="minimize", budget=40, command=SLOW):
+    def study(self, file, *, name=None, direction="minimize", budget=40, command=GATED):
         (self.directory / file).write_text(STUDY.format(name=name or file, direction=direction, budget=budget, command=command))
 
     def start(self, *arguments, **options):
@@ -53,13 +55,17 @@ class Site:
         self.url = re.match(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())[0]
         return self
 
+    def go_on(self, *tens):
+        for ten in tens:
+            (self.directory / f"go-{ten}").touch()
+
     def run(self, study):
         return self.start("run", study, stdout=subprocess.DEVNULL)
 
     def close(self):
         for process in reversed(self.processes):
             process.terminate()
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -67,12 +73,6 @@ def site(tmp_path):
     site = Site(tmp_path)
     yield site
     site.close()
-
-
-def visit(page, url, width=1200):
-    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    page.driver.get(url)
 
 
 def quiet(driver, url):
@@ -85,7 +85,6 @@ def quiet(driver, url):
 
 @pytest.fixture
 def live(driver):
-    from conftest import Page, drain
     drain(driver)
     yield Page(driver)
     driver.get("about:blank")
@@ -100,27 +99,29 @@ def told(page):
 
 
 def test_a_page_follows_its_study(live, site):
-    site.study("slow.toml", name="a slow one")
-    site.serve("slow.toml")
-    visit(live, f"{site.url}study/0")
+    site.study("gated.toml", name="a slow one")
+    site.serve("gated.toml")
+    live.visit(f"{site.url}study/0")
     assert "No evaluation yet" in live.text("#best-card") and live.text("#badge") == "live"
-    site.run("slow.toml")
-    live.until(lambda: live.visible("#convergence") and told(live) >= 5, seconds=30)
+    site.go_on(0)
+    site.run("gated.toml")
+    live.until(lambda: live.visible("#convergence") and told(live) == 10)
     assert live.text("#badge") == "live, running" and "Staterunning" in facts(live)
-    marks = live.marks("#convergence-chart .dots") + live.marks("#convergence-chart .crosses")
-    assert marks == told(live) and live.marks("#convergence-chart .crosses") == 1
+    assert live.marks("#convergence-chart .dots") == 9 and live.marks("#convergence-chart .crosses") == 1
     # What the reader has chosen stays chosen while the page is drawn anew.
-    live.patiently(lambda: live.type("#filter", "id < 4" + Keys.TAB))
+    live.type("#filter", "id < 4")
+    live.find("#filter").send_keys(Keys.TAB)
     live.js("document.activeElement.blur()")
     live.click("#table th[data-column='value'] button")
     live.js("document.activeElement.blur(); window.scrollTo(0, 600)")
-    before = told(live)
-    live.until(lambda: told(live) >= before + 4, seconds=30)
+    site.go_on(1)
+    live.until(lambda: told(live) == 20)
     assert live.find("#filter").get_property("value") == "id < 4" and sorted(live.column("id")) == ["0", "1", "2", "3"]
     assert live.find("#table th[data-column='value']").get_attribute("aria-sort") == "ascending"
     assert live.js("return window.scrollY") == 600
     live.screenshot("serve-study")
-    live.until(lambda: told(live) == 40 and live.text("#badge") == "live", seconds=60)
+    site.go_on(2, 3)
+    live.until(lambda: told(live) == 40 and live.text("#badge") == "live")
     assert "stopped: budget" in facts(live)
     quiet(live.driver, site.url)
 
@@ -134,7 +135,7 @@ def test_several_studies_are_listed_and_compared(live, site):
     for file in ("one.toml", "two.toml", "up.toml"):
         subprocess.run([LABCAT, "run", file], cwd=site.directory, check=True, capture_output=True)
     site.serve("one.toml", "two.db", "up.toml", "later.toml")
-    visit(live, site.url)
+    live.visit(site.url)
     cells = live.js("return [...document.querySelectorAll('#studies tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
     assert [row[0] for row in cells] == ["one <b>bold</b> minimize", "two minimize", "up maximize", "later minimize"]
     assert [row[1] for row in cells] == ["stopped: budget"] * 3 + ["not begun"]
@@ -147,9 +148,10 @@ def test_several_studies_are_listed_and_compared(live, site):
     live.click("tr[data-number='1'] input")
     assert live.js(drawn) == [0, 2]
     live.js("document.activeElement.blur()")
+    site.go_on(0)
     site.run("later.toml")
     row = "return document.querySelector(\"tr[data-number='3']\").textContent"
-    live.until(lambda: "running" in live.js(row) and 3 in live.js(drawn), seconds=30)
+    live.until(lambda: "running" in live.js(row) and 3 in live.js(drawn))
     assert live.js(drawn) == [0, 2, 3], "the reader's choice is kept"
     assert live.text("h1") == "4 studies, 1 running"
     live.screenshot("serve-compare")
@@ -166,16 +168,16 @@ def test_a_server_that_has_gone_is_said(live, site):
     subprocess.run([LABCAT, "run", "one.toml"], cwd=site.directory, check=True, capture_output=True)
     site.serve("one.toml")
     for address, shown in [("study/0", "#table"), ("", "#studies a")]:
-        visit(live, site.url + address)
+        live.visit(site.url + address)
         live.until(lambda shown=shown: live.visible(shown))
     site.processes[-1].terminate()
-    live.until(lambda: "no answer" in live.text("#badge"), seconds=20)
+    live.until(lambda: "no answer" in live.text("#badge"))
     assert live.visible("#studies a"), "what was known stays on the page"
 
 
 def ask(site, method="GET", path="/", host=None):
     address = site.url.removeprefix("http://").rstrip("/")
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
     with contextlib.closing(connection):
         connection.request(method, path, headers={"Host": host or address})
         answer = connection.getresponse()
@@ -214,7 +216,7 @@ def test_only_this_machine_is_answered_unless_told_otherwise(site):
     assert taken.returncode == 1 and "--port 0 takes any" in taken.stderr
     everybody = site.start("serve", "one.toml", "--port", "0", "--address", "0.0.0.0", stdout=subprocess.PIPE)
     port = int(re.search(r":(\d+)/", everybody.stdout.readline())[1])
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/studies", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/studies", timeout=PATIENCE) as answer:
         assert json.load(answer)[0]["name"] == "one.toml"
     absent = subprocess.run([LABCAT, "serve", "absent.toml"], cwd=site.directory, capture_output=True, text=True)
     assert absent.returncode == 2 and "there is no study absent.toml" in absent.stderr
