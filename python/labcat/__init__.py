@@ -27,6 +27,7 @@ from ._history import Evaluation, History, Prediction, Recommendation, Restart, 
 from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
+from ._outcome import Outcome
 from ._parameters import Boolean, Categorical, Fixed, Integer, Real
 from ._scipy import scipy_method
 from ._space import Space
@@ -52,6 +53,7 @@ __all__ = [
     "NoModelError",
     "OptimizeResult",
     "Optimizer",
+    "Outcome",
     "Prediction",
     "Real",
     "Recommendation",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ._errors import InvalidError
+from ._outcome import Outcome
 from ._parameters import Boolean, Categorical
 from ._space import Space
 from ._values import as_value, as_vector
@@ -100,29 +101,24 @@ class _Excess:
         return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
 
 
-class Measured(NamedTuple):
-    """What an evaluation gave."""
-
-    value: float
-    constraints: list[float]
-    gradient: list[float]
-
-
-def measured(returned: Any, count: int, jac: bool) -> float | Measured:
+def measured(returned: Any, count: int, jac: bool) -> Outcome:
     """What the objective returned: a value, with its gradient (`jac`) and its constraints (`count` of them).
 
-    ``value``; ``(value, gradient)``; ``(value, constraints)``; ``(value, gradient, constraints)``; or a
-    dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
+    An `Outcome`; ``value``; ``(value, gradient)``; ``(value, constraints)``; ``(value, gradient, constraints)``;
+    or a dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
     """
     what = "what the objective returned"
+    if isinstance(returned, Outcome):
+        return returned
     if not (count or jac):
         try:
-            return as_value(returned, what)
+            return Outcome(as_value(returned, what))
         except InvalidError as error:
             if not isinstance(returned, (tuple, Mapping)):
                 raise
             raise InvalidError(
-                f"{error}; with measured constraints say how many, constraints=1, with a gradient jac=True"
+                f"{error}; with measured constraints say how many, constraints=1, with a gradient jac=True, and "
+                "to keep more than a number return labcat.Outcome(value, extra={…})"
             ) from None
     if isinstance(returned, Mapping):
         parts: dict[str, Any] = dict(returned)
@@ -135,5 +131,5 @@ def measured(returned: Any, count: int, jac: bool) -> float | Measured:
         parts = dict(zip(names, returned))
     limits = as_vector(parts.get("constraints"), "constraints")
     value = parts.get("value")
-    number = float("nan") if value is None and limits else as_value(value, what)
-    return Measured(number, limits, as_vector(parts.get("gradient"), "gradient"))
+    number = None if value is None and limits else as_value(value, what)
+    return Outcome(number, constraints=limits, gradient=parts.get("gradient"))

@@ -299,8 +299,6 @@ def _optimize(
         seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
         held = None if path is None else _checkpoint.resume(path, optimizer, seeded)
         optimizer = held or optimizer
-        if held is not None and known is not None:
-            optimizer._constrain(known)
         optimizer._enqueue_new(first)
         return Run(
             optimizer,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from ._constraints import Measured, measured
+from ._constraints import measured
 from ._errors import InvalidError, LabcatError
+from ._outcome import Outcome
 from ._space import Space, Vector
 
 dumps: Callable[[object], bytes] = pickle.dumps
@@ -24,7 +26,7 @@ class Failure:
     runs it) or `lost` (the evaluation was ended from outside: a failed one, whatever `on_error`).
     """
 
-    __slots__ = ("exception", "fatal", "lost", "reason")
+    __slots__ = ("exception", "fatal", "lost", "reason", "seconds")
 
     def __init__(
         self,
@@ -32,15 +34,17 @@ class Failure:
         fatal: bool = False,
         lost: bool = False,
         reason: str | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.exception = exception
+        self.seconds = seconds
         self.fatal = fatal
         self.lost = lost
         self.reason = _reason(exception) if reason is None else reason
 
     def __reduce__(self) -> tuple[Any, ...]:
         text = "".join(traceback.format_exception(self.exception))
-        return _received, (_portable(self.exception), text, self.fatal, self.reason)
+        return _received, (_portable(self.exception), text, self.fatal, self.reason, self.seconds)
 
 
 def _reason(exception: BaseException) -> str:
@@ -76,16 +80,19 @@ def _portable(exception: BaseException) -> BaseException:
     return exception
 
 
-def _received(exception: BaseException, text: str, fatal: bool, reason: str) -> Failure:
+def _received(
+    exception: BaseException, text: str, fatal: bool, reason: str, seconds: float | None
+) -> Failure:
     exception.__cause__ = _RemoteTraceback(text)
-    return Failure(exception, fatal, reason=reason)
+    return Failure(exception, fatal, reason=reason, seconds=seconds)
 
 
-Outcome: TypeAlias = "float | Measured | Failure"
+Ended: TypeAlias = "Outcome | Failure"
+"""What comes of calling the objective."""
 
 
 class Objective:
-    """The user's function as a function of a vector that gives a value or a `Failure`."""
+    """The user's function as a function of a vector that gives an `Outcome` or a `Failure`."""
 
     def __init__(
         self,
@@ -143,8 +150,10 @@ class Objective:
             return self._fun(*self._args, **absent, **params)
         return self._fun(params, *self._args)
 
-    def __call__(self, x: Vector) -> Outcome:
+    def __call__(self, x: Vector) -> Ended:
+        begun = time.perf_counter()
         try:
-            return measured(self._evaluate(x), self._constraints, self._jac)
+            outcome = measured(self._evaluate(x), self._constraints, self._jac)
         except Exception as exception:
-            return Failure(exception)
+            return Failure(exception, seconds=time.perf_counter() - begun)
+        return outcome.timed(time.perf_counter() - begun)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from . import _labcat
 from ._errors import InvalidError
 from ._values import EXACT, as_float
 
@@ -183,12 +183,11 @@ class Fixed(Categorical):
 
 
 Parameter: TypeAlias = "Real | Integer | Categorical | Boolean"
-ParameterLike: TypeAlias = "Parameter | tuple[float, float]"
-Described: TypeAlias = "tuple[str, float, float, str, str, int, list[str], bool, tuple[str, list[float]] | None]"
+ParameterLike: TypeAlias = "Parameter | tuple[float, float] | list[Any]"
 
 
 def checked(name: str, parameter: object) -> Parameter:
-    """The parameter with bounds of its own type; a pair stands for a `Real`."""
+    """The parameter with bounds of its own type; a pair of numbers stands for a `Real`, a list of labels for a `Categorical`."""
     if not isinstance(name, str):
         raise InvalidError(f"the name of a parameter is a string, not {name!r}")
     try:
@@ -201,6 +200,8 @@ def checked(name: str, parameter: object) -> Parameter:
         if step < 1:
             raise InvalidError(f"the step of parameter {name!r} is {step}; it must be at least 1")
         return Integer(first, last, parameter.scale, step, when=parameter.when)
+    if _lists_labels(parameter):
+        return Categorical(parameter)  # type: ignore[arg-type]
     if isinstance(parameter, (Categorical, Boolean)):
         return parameter
     if isinstance(parameter, Real):
@@ -209,50 +210,52 @@ def checked(name: str, parameter: object) -> Parameter:
         (low, high), scale, when = parameter, "linear", None
     else:
         raise InvalidError(
-            f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed "
-            f"or a pair (low, high){_choices_hint(parameter)}"
-        )
-    if isinstance(low, str) and isinstance(high, str):
-        raise InvalidError(
-            f"the bounds of parameter {name!r} are ({low!r}, {high!r}); they must be finite numbers"
-            f"{_choices_hint([low, high])}"
+            f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed, "
+            "a pair (low, high) of numbers or a list of labels"
         )
     return Real(_bound(name, "low", low), _bound(name, "high", high), scale, when=when)
 
 
-def _choices_hint(parameter: object) -> str:
-    """What to write for a list of texts, or of more or fewer than two things, which is meant as choices."""
-    listed = isinstance(parameter, (list, tuple)) and (
-        len(parameter) not in (0, 2) or any(isinstance(label, str) for label in parameter)
-    )
-    return f"; choices are labcat.Categorical({list(parameter)!r})" if listed else ""  # type: ignore[call-overload]
+def _lists_labels(parameter: object) -> bool:
+    """Whether it lists labels: a pair of numbers is a range, any other list of things the choices."""
+    if not isinstance(parameter, (list, tuple)) or not parameter:
+        return False
+    if isinstance(parameter, list) and len(parameter) != 2:
+        return True
+    words = [isinstance(label, (str, bool)) for label in parameter]
+    return any(words) and all(word or label is None for word, label in zip(words, parameter))
 
 
-def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -> Described:
+def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -> _labcat.Parameter:
     """The parameter as the core takes it; `others` come before it."""
     when = _condition(name, parameter.when, others)
     if isinstance(parameter, Categorical):
-        labels = [_text(label) for label in parameter.choices]
-        return name, 0, max(len(labels) - 1, 0), "linear", "categorical", 1, labels, parameter.ordered, when
+        labels = [_plain(label) for label in parameter.choices]
+        last = max(len(labels) - 1, 0)
+        return _labcat.Parameter(
+            name, "categorical", 0, last, labels=labels, ordered=parameter.ordered, when=when
+        )
     if isinstance(parameter, Boolean):
-        return name, 0, 1, "linear", "boolean", 1, [], False, when
+        return _labcat.Parameter(name, "boolean", 0, 1, when=when)
     kind, step = ("integer", parameter.step) if isinstance(parameter, Integer) else ("real", 1)
-    return name, parameter.low, parameter.high, parameter.scale, kind, step, [], False, when
+    return _labcat.Parameter(
+        name, kind, parameter.low, parameter.high, scale=parameter.scale, step=step, when=when
+    )
 
 
-def parameter_of(described: Described, others: Mapping[str, Parameter]) -> Parameter:
+def parameter_of(described: _labcat.Parameter, others: Mapping[str, Parameter]) -> Parameter:
     """The parameter that `describe` describes; labels that are no plain data come back as text."""
-    _, low, high, scale, kind, step, labels, ordered, condition = described
     when: When = None
-    if condition is not None:
-        other, values = condition
+    if described.when is not None:
+        other, values = described.when
         when = {other: [others[other].from_number(value) for value in values]}
-    if kind == "categorical":
-        return Categorical([json.loads(label) for label in labels], ordered, when=when)
-    if kind == "boolean":
+    if described.kind == "categorical":
+        return Categorical(described.labels, described.ordered, when=when)
+    if described.kind == "boolean":
         return Boolean(when=when)
-    if kind == "integer":
-        return Integer(round(low), round(high), scale, step, when=when)  # type: ignore[arg-type]
+    low, high, scale = described.low, described.high, described.scale
+    if described.kind == "integer":
+        return Integer(round(low), round(high), scale, described.step, when=when)  # type: ignore[arg-type]
     return Real(low, high, scale, when=when)  # type: ignore[arg-type]
 
 
@@ -287,16 +290,16 @@ def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[
     return other, numbers
 
 
-def _text(label: Any) -> str:
-    """A label as JSON: plain data as it is, anything else by its name."""
+def _plain(label: Any) -> bool | int | float | str | None:
+    """A label as the core keeps it: plain data as it is, anything else by its name."""
     plain = label.item() if hasattr(label, "item") and getattr(label, "ndim", None) == 0 else label
     if plain is None or isinstance(plain, (bool, str)):
-        return json.dumps(plain)
+        return plain
     if isinstance(plain, int) and -(2**63) <= plain < 2**63:
-        return json.dumps(plain)
+        return plain
     if isinstance(plain, float) and math.isfinite(plain):
-        return json.dumps(plain)
-    return json.dumps(getattr(label, "__qualname__", None) or repr(label))
+        return plain
+    return str(getattr(label, "__qualname__", None) or repr(label))
 
 
 def _alike(a: Any, b: Any) -> bool:

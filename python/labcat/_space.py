@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from . import _labcat
 from ._errors import InvalidError
-from ._labcat import check_domain
-from ._parameters import Described, Parameter, ParameterLike, checked, describe, parameter_of
+from ._parameters import Parameter, ParameterLike, checked, describe, parameter_of
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -31,7 +31,9 @@ Points: TypeAlias = "Point | Sequence[Mapping[str, Any]]"
 class Space(Mapping[str, Parameter]):
     """Named parameters, in order.
 
-    Given as a mapping, as keywords, or as both; a pair ``(low, high)`` stands for a `Real`.
+    Given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a `Real`, also
+    where both are whole: ``(1, 8)`` gives 3.7; `labcat.Integer(1, 8)` gives whole numbers. A list of
+    labels, ``["gini", "entropy"]``, stands for a `Categorical`, as does a list of more than two numbers.
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
     signature of the function it is called so, with keywords; otherwise it is called with a
@@ -82,12 +84,12 @@ class Space(Mapping[str, Parameter]):
         self._parameters = {
             name: checked(name, parameter) for name, parameter in {**parameters, **named}.items()
         }
-        self._described: list[Described] = []
+        self._described: list[_labcat.Parameter] = []
         before: dict[str, Parameter] = {}
         for name, parameter in self._parameters.items():
             self._described.append(describe(name, parameter, before))
             before[name] = parameter
-        self._free = check_domain(self._described)
+        self._free = _labcat.check_domain(self._described)
 
     def __getitem__(self, name: str) -> Parameter:
         return self._parameters[name]
@@ -101,15 +103,18 @@ class Space(Mapping[str, Parameter]):
     def __repr__(self) -> str:
         return f"Space({self._parameters!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Space, (self._parameters,)
+
     @classmethod
-    def _of(cls, described: list[Described]) -> Space:
+    def _of(cls, described: list[_labcat.Parameter]) -> Space:
         """The space that `described` describes."""
         parameters: dict[str, Parameter] = {}
         for row in described:
-            parameters[row[0]] = parameter_of(row, parameters)
+            parameters[row.name] = parameter_of(row, parameters)
         return cls(parameters)
 
-    def described(self) -> list[Described]:
+    def described(self) -> list[_labcat.Parameter]:
         """The parameters as the core takes them."""
         return list(self._described)
 
@@ -121,7 +126,7 @@ class Space(Mapping[str, Parameter]):
     @property
     def is_plain(self) -> bool:
         """Whether every parameter is a real number, and always there."""
-        return all(row[4] == "real" and row[8] is None for row in self._described)
+        return all(row.kind == "real" and row.when is None for row in self._described)
 
     def active(self, x: npt.ArrayLike) -> list[bool]:
         """Which parameters' conditions hold at a point."""
@@ -129,7 +134,7 @@ class Space(Mapping[str, Parameter]):
         holds: dict[str, bool] = {}
         values = dict(zip(self, vector))
         for row in self._described:
-            name, condition = row[0], row[8]
+            name, condition = row.name, row.when
             holds[name] = condition is None or (holds[condition[0]] and values[condition[0]] in condition[1])
         return list(holds.values())
 
@@ -153,16 +158,16 @@ class Space(Mapping[str, Parameter]):
         numbers: dict[str, float] = {}
         holds: dict[str, bool] = {}
         for row, (name, parameter) in zip(self._described, self._parameters.items()):
-            condition = row[8]
+            condition = row.when
             holds[name] = condition is None or (
                 holds[condition[0]] and numbers[condition[0]] in condition[1]
             )
             if name in params:
                 numbers[name] = self._number(name, parameter, params[name])
-            elif holds[name] and len(row[6]) != 1:
+            elif holds[name] and len(row.labels) != 1:
                 raise InvalidError(f"a point lacks {name!r}; the parameters are {', '.join(self)}")
             else:
-                numbers[name] = float(row[1])
+                numbers[name] = float(row.low)
         return np.array(list(numbers.values()))
 
     @staticmethod

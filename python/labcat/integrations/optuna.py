@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import sys
 import threading
 import warnings
 import weakref
@@ -47,7 +46,6 @@ from labcat import (
     Real,
     Space,
     Stopped,
-    Trial,
 )
 
 if TYPE_CHECKING:
@@ -65,9 +63,6 @@ _TRIES = 5
 
 _LEAST_CACHE, _MOST_RECOMMENDED = 7.0, 400
 """Of `recommended_trial`: observations of its model, at least per parameter and at most in all."""
-
-_DESIGN = 2
-"""Points of its design, the fewest that there can be: it has its evaluations."""
 
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
@@ -294,17 +289,15 @@ def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "au
         direction="maximize" if maximize else "minimize",
         rng=0,
         noise=noise,
-        initial_points=_DESIGN,
         cache_factor=max(_LEAST_CACHE, min(len(trials), _MOST_RECOMMENDED) / len(free)),
     )
     for trial in trials:
         x = grid.point(trial.params)
         if x is not None and trial.value is not None and np.isfinite(trial.value):
-            optimizer.tell(x=x, value=trial.value)
+            optimizer.tell(optimizer.adopt(x), trial.value)  # in place of a design
             told.append((x, trial))
     with contextlib.suppress(Stopped):  # nothing is left of a finite space
-        for _ in range(_DESIGN + 1):
-            optimizer.cancel(optimizer.ask())  # beyond the design it makes the model
+        optimizer.ask()  # makes the model
     if not optimizer._has_noise:
         return best
     try:
@@ -406,7 +399,6 @@ class _Mirror:
         self._optimizer = Optimizer(grid.space, rng=seed, constraints=constraints, **options)
         self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
         self._told: set[int] = set()  # numbers of trials
-        self._foreign = 0  # trials of this run that took the place of one of our design
 
     def follow(self, trials: Iterable[FrozenTrial]) -> None:
         """Tells the optimiser what is new in trials."""
@@ -426,16 +418,9 @@ class _Mirror:
                 self._begin_next_run()
             if _run_of(trial) < self.run:
                 return  # a late result of a run that is over
-            self._pending[trial.number] = (self._register(x), x)
+            self._pending[trial.number] = (self._optimizer.adopt(x).id, x)
         if not running:
             self._finish(trial, x)
-
-    def _register(self, x: _Point) -> int:
-        """Makes a point pending that the optimiser did not suggest."""
-        self._optimizer.enqueue(x)
-        if self.run > 0:
-            self._foreign += 1
-        return self._optimizer.ask().id
 
     def _finish(self, trial: FrozenTrial, x: _Point) -> None:
         self._told.add(trial.number)
@@ -461,37 +446,16 @@ class _Mirror:
             self._optimizer.cancel(self._pending.pop(number)[0])
 
     def _begin_next_run(self) -> None:
-        """Has the optimiser end its local run: no values differ by more than this tolerance."""
-        tolerance = self._optimizer.config["tolerance"]
-        self._optimizer.set_stopping(tolerance=sys.float_info.max)
-        run = self.run
-        # What is left of a design comes first; then a point of the model as it is, which goes with
-        # that point; then the run is looked at anew, and ends unless it has hardly begun.
-        for _ in range(self._foreign + 2):
-            self._optimizer.cancel(self._ask())
-            if self.run > run:
-                break
-        self._optimizer.set_stopping(tolerance=tolerance)
-        self.run = run + 1
-
-    def _ask(self) -> Trial:
-        """The optimiser's next point; it may be the first of a new local run."""
-        restarts = len(self._optimizer.restarts)
-        asked = self._optimizer.ask()
-        begun = len(self._optimizer.restarts) - restarts
-        if begun:
-            self.run += begun
-            self._foreign = 0
-        return asked
+        """Ends the local run, as another process has."""
+        self._optimizer.restart()
+        self.run += 1
 
     def suggest(self, number: int) -> _Point:
-        """The point of a trial."""
+        """The point of a trial; it may be the first of a new local run."""
         self._forget(number)
-        asked = self._ask()
-        while self._foreign > 0 and (self._optimizer.report or {}).get("origin") == "design":
-            self._foreign -= 1
-            self._optimizer.cancel(asked)
-            asked = self._ask()
+        restarts = len(self._optimizer.restarts)
+        asked = self._optimizer.ask()
+        self.run += len(self._optimizer.restarts) - restarts
         point = tuple(asked.x.tolist())
         self._pending[number] = (asked.id, point)
         return point
