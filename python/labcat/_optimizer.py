@@ -26,7 +26,7 @@ from ._space import (
     plain_names,
     space_of,
 )
-from ._state import Beside, beside_of, joined, known_of, parted
+from ._state import Beside, beside_of, given_of, joined, known_of, parted
 from ._values import STOPPING, Rng, as_value, check_names, plural, seed_of, switch_values
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Optimizer:
     True
     """
 
-    __slots__ = ("__weakref__", "_beside", "_core", "_known", "_named", "_settings", "_space")
+    __slots__ = ("__weakref__", "_beside", "_core", "_given", "_known", "_named", "_settings", "_space")
 
     def __init__(
         self,
@@ -132,6 +132,7 @@ class Optimizer:
         self._settings = core.config()
         self._known: Known | None = None
         self._beside: dict[int, Beside] = {}
+        self._given = 0  # evaluations that were told before the run began
 
     def _constrain(self, known: Known) -> None:
         try:
@@ -172,7 +173,7 @@ class Optimizer:
         if named is None:
             named = list(space) != plain_names(len(space))
         optimizer._take(core, space, named)
-        optimizer._beside = beside_of(part)
+        optimizer._beside, optimizer._given = beside_of(part), given_of(part)
         if constraints is not None:
             count, known = split(constraints, space)
             if count and count != (measured := optimizer._settings["constraints"]):
@@ -192,7 +193,7 @@ class Optimizer:
         >>> bool(copy.ask().x == optimizer.ask().x)
         True
         """
-        return joined(self._core.to_json(), self._known, dict(self._beside))
+        return joined(self._core.to_json(), self._known, dict(self._beside), self._given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
@@ -497,6 +498,11 @@ class Optimizer:
         """
         best = self._core.best()
         return None if best is None else self._evaluation(best)
+
+    def _newest(self) -> Evaluation | None:
+        """The evaluation told last."""
+        newest = self._core.newest()
+        return None if newest is None else self._evaluation(newest)
 
     def _evaluation(self, told: _labcat.Told) -> Evaluation:
         id, outcome = told.id, told.outcome

@@ -199,8 +199,9 @@ class Run:
 
     def _message(self, reason: str) -> str:
         config = self._optimizer.config
+        budget = (config["budget"] or 0) - self._optimizer._given
         message = {
-            "budget": f"the budget of {plural(config['budget'] or 0, 'evaluation')} is used up",
+            "budget": f"the budget of {plural(budget, 'evaluation')} is used up",
             "target": f"the target {config['target']} is reached",
             "tolerance": "the local run has converged, and restarts are off"
             if config["tolerance"] is None
@@ -210,10 +211,8 @@ class Run:
             "callback": "the callback raised StopIteration",
         }[reason]
         if self._default_budget and reason == "budget":
-            per_parameter = config["budget"] // self._optimizer.space.n_free
-            message += (
-                f" (no budget was given: it was {per_parameter} per parameter, {config['budget']})"
-            )
+            per_parameter = budget // self._optimizer.space.n_free
+            message += f" (no budget was given: it was {per_parameter} per parameter, {budget})"
         return message
 
     def _broken_off(self, exception: BaseException) -> OptimizeResult:

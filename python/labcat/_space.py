@@ -178,13 +178,19 @@ class Space(Mapping[str, Parameter]):
             raise InvalidError(f"{name}: {error}") from None
 
     def point(self, x: Point) -> Vector:
-        """A point, given as a vector or as a dictionary, as a vector."""
+        """A point, given as a vector, as a dictionary or as a row of a pandas data frame, as a vector."""
+        if hasattr(x, "to_dict") and hasattr(x, "index"):
+            x = _known(x.to_dict())
+            x = {name: x[name] for name in self if name in x}
         return self.to_vector(x) if isinstance(x, Mapping) else _vector(x)
 
     def points(self, x: Points) -> tuple[list[Vector], bool]:
         """One point or several as vectors, and whether it was one."""
-        if isinstance(x, Mapping):
-            return [self.to_vector(x)], True
+        if is_frame(x):
+            rows = [{name: row[name] for name in self if name in row} for row in rows_of(x)]
+            return [self.to_vector(row) for row in rows], False
+        if isinstance(x, Mapping) or hasattr(x, "to_dict"):
+            return [self.point(x)], True  # type: ignore[arg-type]
         if isinstance(x, Sequence) and any(isinstance(row, Mapping) for row in x):
             return [self.point(row) for row in x], False
         array = _array(x)
@@ -193,6 +199,21 @@ class Space(Mapping[str, Parameter]):
                 f"points have shape (d,) for one or (n, d) for several, not {array.shape}"
             )
         return ([array], True) if array.ndim == 1 else (list(array), False)
+
+
+def is_frame(x: object) -> bool:
+    """Whether it is a pandas data frame, or something like it."""
+    return hasattr(x, "columns") and hasattr(x, "to_dict")
+
+
+def rows_of(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a data frame by the names of its columns, without what is missing."""
+    return [_known(row) for row in frame.to_dict("records")]
+
+
+def _known(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """A row without what is missing: None and NaN."""
+    return {str(name): value for name, value in row.items() if value is not None and value == value}
 
 
 def check_point(space: Space, x: Vector, what: str, named: bool) -> None:

@@ -18,7 +18,7 @@ class Beside(NamedTuple):
     extra: dict[str, Any]
 
 
-def joined(state: str, known: Known | None, beside: dict[int, Beside]) -> str:
+def joined(state: str, known: Known | None, beside: dict[int, Beside], given: int) -> str:
     """The state of the core with what stands beside it; without any it is the core's own."""
     part: dict[str, Any] = {}
     if known is not None:
@@ -30,6 +30,8 @@ def joined(state: str, known: Known | None, beside: dict[int, Beside]) -> str:
         }
     if beside:
         part["evaluations"] = {id: [entry.seconds, entry.extra] for id, entry in beside.items()}
+    if given:
+        part["given"] = given
     return f'{{"{_KEY}":{json.dumps(part)},{state[1:]}' if part else state
 
 
@@ -52,6 +54,12 @@ def beside_of(part: dict[str, Any]) -> dict[int, Beside]:
         return {int(id): Beside(seconds, dict(extra)) for id, (seconds, extra) in rows}
     except (AttributeError, TypeError, ValueError) as error:
         raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+
+
+def given_of(part: dict[str, Any]) -> int:
+    """How many evaluations were told before the run began."""
+    given = part.get("given", 0)
+    return given if isinstance(given, int) else 0
 
 
 def known_of(part: dict[str, Any], given: Known | None) -> Known | None:

@@ -131,3 +131,31 @@ def test_what_a_file_cannot_hold_is_refused(extra, named):
 def test_a_tuple_is_met_with_what_to_return_instead():
     with pytest.raises(labcat.InvalidError, match=r"return labcat.Outcome\(value, extra="):
         labcat.minimize(lambda x: (1.0, {"epochs": 3}), BOX, budget=3)
+
+
+def test_a_callback_sees_the_newest_evaluation_the_best_and_the_history():
+    space = labcat.Space(kind=["a", "b"], x=(0, 1))
+    seen = []
+
+    def watch(intermediate_result):
+        newest = intermediate_result.newest
+        seen.append((newest.id, newest.status, newest.value, dict(newest.params)))
+        assert newest.seconds > 0 and newest.x.shape == (2,)
+        assert newest.id == intermediate_result.history[-1].id
+        assert len(intermediate_result["history"]) == intermediate_result.nfev == len(seen)
+        assert intermediate_result.best is None or intermediate_result.best.value <= newest.value or newest.failed
+
+    def fun(kind, x):
+        if kind == "a":
+            raise ValueError("not that one")
+        return x
+
+    result = labcat.minimize(fun, space, budget=10, rng=1, on_error="fail", callback=watch)
+    assert [id for id, *_ in seen] == list(range(10))
+    assert {(status, params["kind"]) for _, status, _, params in seen} == {("ok", "b"), ("failed", "a")}
+    assert result.newest.id == 9
+
+
+def test_the_attributes_of_a_result_are_listed():
+    result = labcat.minimize(lambda x: x @ x, BOX, budget=5, rng=1)
+    assert {"plot", "x", "fun", "history", "best", "items"} <= set(dir(result))

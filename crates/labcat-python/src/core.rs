@@ -185,6 +185,11 @@ impl Core {
         self.with(py, |o| o.best().map(Told::from))
     }
 
+    /// The evaluation told last.
+    fn newest(&self, py: Python<'_>) -> PyResult<Option<Told>> {
+        self.with(py, |o| o.evaluations().last().map(Told::from))
+    }
+
     fn evaluations(&self, py: Python<'_>) -> PyResult<Vec<Told>> {
         self.with(py, |o| o.evaluations().iter().map(Told::from).collect())
     }
