@@ -100,13 +100,15 @@ class OptimizeResult(_Base):
         """The optimiser in its final state."""
 
     def __missing__(self, key: str) -> Any:
-        if key != "history" or "optimizer" not in self:
-            raise KeyError(key)
-        self["history"] = self["optimizer"].history
-        return self["history"]
+        if "optimizer" in self and key == "history":
+            self[key] = self["optimizer"].history
+            return self[key]
+        if "optimizer" in self and key == "newest":
+            return self["optimizer"]._newest()
+        raise KeyError(key)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *self, "history"})
+        return sorted({*object.__dir__(self), *self, "history", "newest"})
 
     def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
         """Draws the run, see `labcat.plots.overview`. A notebook shows the figure it returns."""
@@ -132,7 +134,7 @@ STATUS = {
 
 
 def snapshot(optimizer: Optimizer) -> OptimizeResult:
-    """The result so far, without a verdict; the history is made when it is asked for."""
+    """The result so far, without a verdict; `history` and `newest` are made when they are asked for."""
     found, best = optimizer.recommended, optimizer.best
     n = optimizer.n_evaluations - optimizer._given
     result = OptimizeResult(
@@ -140,7 +142,6 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
         x=np.full(len(optimizer.space), np.nan) if found is None else found.x,
         recommended=found,
         best=best,
-        newest=optimizer._newest(),
         nfev=n,
         nit=n,
         restarts=optimizer.restarts,
