@@ -84,7 +84,23 @@ def __getattr__(name: str) -> object:
         return importlib.import_module("labcat._result").OptimizeResult
     if name in ("integrations", "plots"):
         return importlib.import_module(f"labcat.{name}")
-    raise AttributeError(f"module 'labcat' has no attribute {name!r}")
+    meant = _ELSEWHERE.get(name)
+    hint = "" if meant is None else f"; it is called labcat.{meant} here"
+    raise AttributeError(f"module 'labcat' has no attribute {name!r}{hint}")
+
+
+_ELSEWHERE = {
+    "Bool": "Boolean",
+    "Choice": "Categorical",
+    "Constant": "Fixed",
+    "Float": "Real",
+    "Int": "Integer",
+    "LogUniform": "Real(low, high, scale=\"log\")",
+    "Uniform": "Real",
+    "fmin": "minimize",
+    "gp_minimize": "minimize",
+}
+"""What other packages call it."""
 
 
 def __dir__() -> list[str]:

@@ -49,7 +49,7 @@ def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | N
 def _allowed(found: object) -> str:
     return (
         f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as text such as "
-        "'x + 2*y <= 1' or as scipy.optimize.LinearConstraint and NonlinearConstraint"
+        "'x + 2*y <= 1' or as scipy.optimize.LinearConstraint and NonlinearConstraint, or {'type': 'ineq', 'fun': f}"
     )
 
 
@@ -71,8 +71,32 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
                 known.linear.append(((-row).tolist(), -low))
     elif all(hasattr(constraint, name) for name in ("fun", "lb", "ub")):
         known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub, space))
+    elif isinstance(constraint, Mapping) and callable(constraint.get("fun")):
+        _add_dictionary(known, constraint, space)
     else:
         raise InvalidError(_allowed(constraint))
+
+
+def _add_dictionary(known: Known, constraint: Mapping[str, Any], space: Space) -> None:
+    """A constraint as scipy's SLSQP and COBYLA take it: fun(x, *args) ≥ 0."""
+    kind = constraint.get("type")
+    if kind != "ineq":
+        raise InvalidError(
+            f"the type of a constraint is {kind!r}; allowed: 'ineq', fun(x) ≥ 0. An equation must be linear: text such as "
+            "'x + 2*y = 1', or a LinearConstraint with lb = ub"
+        )
+    args = tuple(constraint.get("args", ()))
+    known.functions.append(_Excess(_Bound(constraint["fun"], args), 0.0, np.inf, space))
+
+
+class _Bound:
+    """A function with its further arguments."""
+
+    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._fun, self._args = fun, args
+
+    def __call__(self, x: Any) -> Any:
+        return self._fun(x, *self._args)
 
 
 class _Excess:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 from collections.abc import Callable
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from . import _checkpoint
 from ._constraints import Constraints, split
-from ._errors import InvalidError
+from ._errors import InvalidError, UnknownSwitchError
 from ._labcat import default_budget
 from ._objective import Objective
 from ._optimizer import Bounds, Direction, Optimizer, Preset
@@ -37,6 +38,27 @@ _FIRST_FAILURES = 10
 _NOT_ITS_OWN = ("fun", "bounds", "switches")
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Lets the error of one argument too many say that it needs a name."""
+
+    @functools.wraps(function)
+    def called(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        if len(arguments) > 2:
+            third = arguments[2]
+            meant = f"budget={third!r}" if isinstance(third, int) else "x0=…, args=…, budget=…"
+            raise UnknownSwitchError(
+                f"{function.__name__} takes the function and its bounds, and all else by name, such as {meant}"
+            )
+        return function(*arguments, **keywords)
+
+    return called
+
+
+@_says_keywords
 def minimize(
     fun: Callable[..., Any],
     bounds: Bounds,
@@ -198,6 +220,7 @@ def minimize(
     )
 
 
+@_says_keywords
 def maximize(
     fun: Callable[..., Any],
     bounds: Bounds,

@@ -91,6 +91,25 @@ Ended: TypeAlias = "Outcome | Failure"
 """What comes of calling the objective."""
 
 
+class Params(dict[str, Any]):
+    """Named parameters as an objective gets them; used as a vector it says what it is."""
+
+    def _is_no_vector(self, *_: Any, **__: Any) -> Any:
+        names = list(self)
+        raise InvalidError(
+            f"the parameters have names, so the objective gets a dictionary, x[{names[0]!r}], or takes them by name, "
+            f"def fun({', '.join(names)}); to get a vector give the bounds as a list of pairs"
+        )
+
+    def __missing__(self, key: object) -> Any:
+        if isinstance(key, str):
+            raise KeyError(key)
+        return self._is_no_vector()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _is_no_vector
+    __pow__ = __matmul__ = __rmatmul__ = __neg__ = __abs__ = __float__ = __array__ = _is_no_vector
+
+
 class Objective:
     """The user's function as a function of a vector that gives an `Outcome` or a `Failure`."""
 
@@ -148,7 +167,7 @@ class Objective:
             # What does not apply is left out if the function has a default for it, and None if not.
             absent = {name: None for name in self._required if name not in params}
             return self._fun(*self._args, **absent, **params)
-        return self._fun(params, *self._args)
+        return self._fun(Params(params), *self._args)
 
     def __call__(self, x: Vector) -> Ended:
         begun = time.perf_counter()

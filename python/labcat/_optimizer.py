@@ -169,7 +169,7 @@ class Optimizer:
         optimizer = cls.__new__(cls)
         state, part = parted(text)
         core = _labcat.Core.from_json(state)
-        space = Space._of(core.parameters()) if space is None else space
+        space = Space._of(core.parameters(), part.get("when", {})) if space is None else space
         if named is None:
             named = list(space) != plain_names(len(space))
         optimizer._take(core, space, named)
@@ -193,7 +193,7 @@ class Optimizer:
         >>> bool(copy.ask().x == optimizer.ask().x)
         True
         """
-        return joined(self._core.to_json(), self._known, dict(self._beside), self._given)
+        return joined(self._core.to_json(), self._known, dict(self._beside), self._given, self._space.several())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)

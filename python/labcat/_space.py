@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -10,7 +11,15 @@ import numpy.typing as npt
 
 from . import _labcat
 from ._errors import InvalidError
-from ._parameters import Parameter, ParameterLike, checked, describe, parameter_of
+from ._parameters import (
+    Numbers,
+    Parameter,
+    ParameterLike,
+    checked,
+    conditions,
+    describe,
+    parameter_of,
+)
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -66,7 +75,7 @@ class Space(Mapping[str, Parameter]):
     {'rate': 0.001, 'momentum': 0.9}
     """
 
-    __slots__ = ("_described", "_free", "_parameters")
+    __slots__ = ("_conditions", "_described", "_free", "_parameters")
 
     def __init__(
         self,
@@ -85,9 +94,11 @@ class Space(Mapping[str, Parameter]):
             name: checked(name, parameter) for name, parameter in {**parameters, **named}.items()
         }
         self._described: list[_labcat.Parameter] = []
+        self._conditions: dict[str, list[Numbers]] = {}
         before: dict[str, Parameter] = {}
         for name, parameter in self._parameters.items():
             self._described.append(describe(name, parameter, before))
+            self._conditions[name] = conditions(name, parameter.when, before)
             before[name] = parameter
         self._free = _labcat.check_domain(self._described)
 
@@ -107,12 +118,29 @@ class Space(Mapping[str, Parameter]):
         return Space, (self._parameters,)
 
     @classmethod
-    def _of(cls, described: list[_labcat.Parameter]) -> Space:
-        """The space that `described` describes."""
+    def _of(cls, described: list[_labcat.Parameter], several: Mapping[str, list[Numbers]] = {}) -> Space:
+        """The space that `described` describes; `several` are conditions that are more than one value of one other."""
         parameters: dict[str, Parameter] = {}
         for row in described:
             parameters[row.name] = parameter_of(row, parameters)
+            if row.name in several:
+                when = [
+                    {other: [parameters[other].from_number(n) for n in numbers] for other, numbers in one.items()}
+                    for one in several[row.name]
+                ]
+                parameters[row.name] = replace(parameters[row.name], when=when)
         return cls(parameters)
+
+    def several(self) -> dict[str, list[Numbers]]:
+        """The conditions that are more than one value of one other parameter: the core does not know all of them."""
+        return {name: found for name, found in self._conditions.items() if len(found) > 1 or (found and len(found[0]) > 1)}
+
+    def _holds(self, name: str, holds: Mapping[str, bool], numbers: Mapping[str, float]) -> bool:
+        """Whether a parameter is there, given those before it."""
+        alternatives = self._conditions[name]
+        return not alternatives or any(
+            all(holds[other] and numbers[other] in allowed for other, allowed in one.items()) for one in alternatives
+        )
 
     def described(self) -> list[_labcat.Parameter]:
         """The parameters as the core takes them."""
@@ -133,9 +161,8 @@ class Space(Mapping[str, Parameter]):
         vector = _vector(x).tolist()
         holds: dict[str, bool] = {}
         values = dict(zip(self, vector))
-        for row in self._described:
-            name, condition = row.name, row.when
-            holds[name] = condition is None or (holds[condition[0]] and values[condition[0]] in condition[1])
+        for name in self:
+            holds[name] = self._holds(name, holds, values)
         return list(holds.values())
 
     def to_dict(self, x: npt.ArrayLike) -> dict[str, Any]:
@@ -158,10 +185,7 @@ class Space(Mapping[str, Parameter]):
         numbers: dict[str, float] = {}
         holds: dict[str, bool] = {}
         for row, (name, parameter) in zip(self._described, self._parameters.items()):
-            condition = row.when
-            holds[name] = condition is None or (
-                holds[condition[0]] and numbers[condition[0]] in condition[1]
-            )
+            holds[name] = self._holds(name, holds, numbers)
             if name in params:
                 numbers[name] = self._number(name, parameter, params[name])
             elif holds[name] and len(row.labels) != 1:
@@ -247,12 +271,26 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
         low, high = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         return list(zip(low.tolist(), high.tolist()))
     try:
-        return [(low, high) for low, high in bounds]
+        pairs = [(low, high) for low, high in bounds]
     except (TypeError, ValueError):
         raise InvalidError(
             "bounds are pairs (low, high), one per parameter, a scipy.optimize.Bounds, a dictionary "
-            f"of named bounds or a labcat.Space, not {bounds!r}"
+            f"of named bounds or a labcat.Space, not {bounds!r}{_transposed(bounds)}"
         ) from None
+    if len(pairs) == 2 and all(np.ndim(end) == 0 and low == high for low, high in pairs for end in (low, high)):
+        raise InvalidError(f"bounds are {bounds!r}: no parameter can change{_transposed(bounds)}")
+    return pairs
+
+
+def _transposed(bounds: Any) -> str:
+    """What to write, if lower and upper bounds were given one after the other."""
+    try:
+        low, high = (np.asarray(part, dtype=np.float64) for part in bounds)
+    except (TypeError, ValueError):
+        return ""
+    if low.ndim != 1 or low.shape != high.shape or not (low <= high).all():
+        return ""
+    return "; of all lower and all upper bounds make scipy.optimize.Bounds(low, high) or list(zip(low, high))"
 
 
 def _array(x: Any) -> Vector:

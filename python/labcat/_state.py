@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ._constraints import Known
 from ._errors import InvalidError
+from ._parameters import Numbers
 
 _KEY = "python"
 
@@ -18,7 +19,9 @@ class Beside(NamedTuple):
     extra: dict[str, Any]
 
 
-def joined(state: str, known: Known | None, beside: dict[int, Beside], given: int) -> str:
+def joined(
+    state: str, known: Known | None, beside: dict[int, Beside], given: int, several: dict[str, list[Numbers]]
+) -> str:
     """The state of the core with what stands beside it; without any it is the core's own."""
     part: dict[str, Any] = {}
     if known is not None:
@@ -30,6 +33,8 @@ def joined(state: str, known: Known | None, beside: dict[int, Beside], given: in
         }
     if beside:
         part["evaluations"] = {id: [entry.seconds, entry.extra] for id, entry in beside.items()}
+    if several:
+        part["when"] = several
     if given:
         part["given"] = given
     return f'{{"{_KEY}":{json.dumps(part)},{state[1:]}' if part else state

@@ -41,7 +41,7 @@ def test_one_number_of_a_bounds_object_stands_for_every_parameter():
     [
         ([], "no parameters"),
         ([(1, 0)], "x0"),
-        ([(0, 1), (2, 2)], "x1"),
+        ([(0, 1), (2, 1)], "x1"),
         ([(0, np.inf)], "finite"),
         ([(np.nan, 1)], "finite"),
         ([(None, 1)], "low bound of parameter 'x0' is None"),
