@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "check_domain",
     "default_budget",
+    "main",
     "switches",
 ]
 
@@ -22,6 +23,7 @@ _Label: TypeAlias = bool | int | float | str | None
 
 def check_domain(parameters: Sequence[Parameter]) -> int: ...
 def default_budget(d: int) -> int: ...
+def main(arguments: Sequence[str]) -> int: ...
 def switches() -> list[Described]: ...
 
 @final

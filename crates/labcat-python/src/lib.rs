@@ -77,6 +77,21 @@ fn default_budget(d: usize) -> usize {
     labcat::default_budget(d)
 }
 
+/// Runs the command line with some arguments, the program's name first, and gives its exit status.
+#[cfg(unix)]
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| labcat_cli::main(arguments))
+}
+
+/// The command line is not made for this system.
+#[cfg(not(unix))]
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> PyResult<u8> {
+    drop(arguments);
+    Err(errors::invalid(py, "the command line runs on Linux and macOS; on Windows use WSL"))
+}
+
 /// The native module.
 #[pymodule(gil_used = false)]
 fn _labcat(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -88,5 +103,6 @@ fn _labcat(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Told>()?;
     module.add_function(wrap_pyfunction!(check_domain, module)?)?;
     module.add_function(wrap_pyfunction!(default_budget, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(switches, module)?)
 }
