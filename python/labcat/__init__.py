@@ -27,6 +27,7 @@ from ._history import Evaluation, History, Prediction, Recommendation, Restart, 
 from ._labcat import __version__
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
+from ._outcome import Outcome
 from ._parameters import Boolean, Categorical, Fixed, Integer, Real
 from ._scipy import scipy_method
 from ._space import Space
@@ -52,6 +53,7 @@ __all__ = [
     "NoModelError",
     "OptimizeResult",
     "Optimizer",
+    "Outcome",
     "Prediction",
     "Real",
     "Recommendation",
@@ -82,7 +84,23 @@ def __getattr__(name: str) -> object:
         return importlib.import_module("labcat._result").OptimizeResult
     if name in ("integrations", "plots"):
         return importlib.import_module(f"labcat.{name}")
-    raise AttributeError(f"module 'labcat' has no attribute {name!r}")
+    meant = _ELSEWHERE.get(name)
+    hint = "" if meant is None else f"; it is called labcat.{meant} here"
+    raise AttributeError(f"module 'labcat' has no attribute {name!r}{hint}")
+
+
+_ELSEWHERE = {
+    "Bool": "Boolean",
+    "Choice": "Categorical",
+    "Constant": "Fixed",
+    "Float": "Real",
+    "Int": "Integer",
+    "LogUniform": "Real(low, high, scale=\"log\")",
+    "Uniform": "Real",
+    "fmin": "minimize",
+    "gp_minimize": "minimize",
+}
+"""What other packages call it."""
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ from ._errors import CheckpointError, InvalidError
 from ._optimizer import Optimizer
 from ._parameters import Parameter
 from ._space import Space
+from ._state import parted
 from ._values import STOPPING
 
 _held: set[str] = set()  # the files that runs of this process hold
@@ -132,13 +133,24 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from error
+    _, part = parted(text)
+    _compare_constraints(path, part.get("constraints"), fresh)
     try:
-        held = Optimizer._restore(text, fresh.has_names)
+        held = Optimizer._restore(text, fresh.has_names, known=fresh._known)
     except InvalidError as error:
         raise CheckpointError(f"{path} is not a checkpoint of labcat: {error}") from error
     _compare(path, held, fresh, seeded)
     held.set_stopping(**{name: fresh.config[name] for name in STOPPING})
     return held
+
+
+def _compare_constraints(path: Path, held: object, fresh: Optimizer) -> None:
+    here = parted(fresh.to_json())[1].get("constraints")
+    if held != here:
+        raise CheckpointError(
+            f"checkpoint {path} belongs to another problem: its known constraints are {held}, in this call they are "
+            f"{here}; remove the file to start anew"
+        )
 
 
 def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> None:

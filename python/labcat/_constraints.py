@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ._errors import InvalidError
+from ._outcome import Outcome
 from ._parameters import Boolean, Categorical
 from ._space import Space
 from ._values import as_value, as_vector
@@ -48,7 +49,7 @@ def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | N
 def _allowed(found: object) -> str:
     return (
         f"constraints is {found!r}; allowed: how many each evaluation measures, or known ones as text such as "
-        "'x + 2*y <= 1' or as scipy.optimize.LinearConstraint and NonlinearConstraint"
+        "'x + 2*y <= 1' or as scipy.optimize.LinearConstraint and NonlinearConstraint, or {'type': 'ineq', 'fun': f}"
     )
 
 
@@ -70,8 +71,32 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
                 known.linear.append(((-row).tolist(), -low))
     elif all(hasattr(constraint, name) for name in ("fun", "lb", "ub")):
         known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub, space))
+    elif isinstance(constraint, Mapping) and callable(constraint.get("fun")):
+        _add_dictionary(known, constraint, space)
     else:
         raise InvalidError(_allowed(constraint))
+
+
+def _add_dictionary(known: Known, constraint: Mapping[str, Any], space: Space) -> None:
+    """A constraint as scipy's SLSQP and COBYLA take it: fun(x, *args) ≥ 0."""
+    kind = constraint.get("type")
+    if kind != "ineq":
+        raise InvalidError(
+            f"the type of a constraint is {kind!r}; allowed: 'ineq', fun(x) ≥ 0. An equation must be linear: text such as "
+            "'x + 2*y = 1', or a LinearConstraint with lb = ub"
+        )
+    args = tuple(constraint.get("args", ()))
+    known.functions.append(_Excess(_Bound(constraint["fun"], args), 0.0, np.inf, space))
+
+
+class _Bound:
+    """A function with its further arguments."""
+
+    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._fun, self._args = fun, args
+
+    def __call__(self, x: Any) -> Any:
+        return self._fun(x, *self._args)
 
 
 class _Excess:
@@ -100,29 +125,24 @@ class _Excess:
         return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
 
 
-class Measured(NamedTuple):
-    """What an evaluation gave."""
-
-    value: float
-    constraints: list[float]
-    gradient: list[float]
-
-
-def measured(returned: Any, count: int, jac: bool) -> float | Measured:
+def measured(returned: Any, count: int, jac: bool) -> Outcome:
     """What the objective returned: a value, with its gradient (`jac`) and its constraints (`count` of them).
 
-    ``value``; ``(value, gradient)``; ``(value, constraints)``; ``(value, gradient, constraints)``; or a
-    dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
+    An `Outcome`; ``value``; ``(value, gradient)``; ``(value, constraints)``; ``(value, gradient, constraints)``;
+    or a dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
     """
     what = "what the objective returned"
+    if isinstance(returned, Outcome):
+        return returned
     if not (count or jac):
         try:
-            return as_value(returned, what)
+            return Outcome(as_value(returned, what))
         except InvalidError as error:
             if not isinstance(returned, (tuple, Mapping)):
                 raise
             raise InvalidError(
-                f"{error}; with measured constraints say how many, constraints=1, with a gradient jac=True"
+                f"{error}; with measured constraints say how many, constraints=1, with a gradient jac=True, and "
+                "to keep more than a number return labcat.Outcome(value, extra={…})"
             ) from None
     if isinstance(returned, Mapping):
         parts: dict[str, Any] = dict(returned)
@@ -135,5 +155,5 @@ def measured(returned: Any, count: int, jac: bool) -> float | Measured:
         parts = dict(zip(names, returned))
     limits = as_vector(parts.get("constraints"), "constraints")
     value = parts.get("value")
-    number = float("nan") if value is None and limits else as_value(value, what)
-    return Measured(number, limits, as_vector(parts.get("gradient"), "gradient"))
+    number = None if value is None and limits else as_value(value, what)
+    return Outcome(number, constraints=limits, gradient=parts.get("gradient"))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+import json
+import operator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -57,15 +62,33 @@ class Evaluation(_Named):
     space: Space = field(repr=False)
     """The parameters."""
     constraints: Vector = field(default_factory=lambda: np.empty(0))
-    """The measured constraints, met where not above 0; empty if there are none."""
+    """The measured constraints, satisfied where not above 0; empty if there are none."""
+    std: float | None = None
+    """Standard deviation of the noise in the value, if it was told."""
+    reason: str | None = None
+    """Why the evaluation failed, if anybody said."""
+    seconds: float | None = None
+    """How long it took, if that is known."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What was told beside it."""
 
     def __repr__(self) -> str:
-        limits = f", constraints={self.constraints!r}" if len(self.constraints) else ""
-        return f"Evaluation(id={self.id}, x={self.x!r}, value={self.value!r}, run={self.run}{limits})"
+        parts = [f"id={self.id}", f"x={self.x!r}", f"value={self.value!r}", f"run={self.run}"]
+        if len(self.constraints):
+            parts.append(f"constraints={self.constraints!r}")
+        parts += [
+            f"{name}={getattr(self, name)!r}" for name in ("std", "reason", "extra") if getattr(self, name)
+        ]
+        return f"Evaluation({', '.join(parts)})"
+
+    @property
+    def status(self) -> str:
+        """ "ok" or "failed", as the command line has it."""
+        return "failed" if self.failed else "ok"
 
     @property
     def feasible(self) -> bool:
-        """Whether there is a value, and every measured constraint is met."""
+        """Whether there is a value, and every measured constraint is satisfied."""
         return not self.failed and bool((self.constraints <= 0).all())
 
     @property
@@ -115,8 +138,11 @@ class Prediction(NamedTuple):
     """The standard deviation, likewise."""
 
 
-class History:
-    """Every evaluation of a run, in the order told, as arrays.
+_COLUMNS = ("value", "failed", "run", "best", "reason")
+
+
+class History(Sequence[Evaluation]):
+    """Every evaluation of a run, in the order told, as arrays; it is also a sequence of `Evaluation`.
 
     >>> import labcat
     >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
@@ -125,17 +151,23 @@ class History:
     ((8, 1), (8,), 8)
     >>> bool(history.best[-1] == result.fun)
     True
+    >>> history[-1].id, [evaluation.status for evaluation in history[:2]]
+    (7, ['ok', 'ok'])
     """
 
     __slots__ = (
+        "_evaluations",
+        "_maximize",
         "best",
         "constraints",
+        "extra",
         "failed",
         "feasible",
         "id",
         "names",
         "reason",
         "run",
+        "seconds",
         "space",
         "std",
         "trust_region",
@@ -158,11 +190,15 @@ class History:
     run: npt.NDArray[np.int64]
     """Number of the local run: 0, and one more after each restart."""
     best: npt.NDArray[np.float64]
-    """The best value so far, of the evaluations that meet the constraints; NaN before the first."""
+    """The best value so far, of the evaluations that satisfy the constraints; NaN before the first."""
     constraints: npt.NDArray[np.float64]
     """The measured constraints, shape (n, k); NaN where they were not told."""
     feasible: npt.NDArray[np.bool_]
-    """Where there is a value, and every measured constraint is met."""
+    """Where there is a value, and every measured constraint is satisfied."""
+    seconds: npt.NDArray[np.float64]
+    """How long each evaluation took; NaN where that is not known."""
+    extra: list[dict[str, Any]]
+    """What was told beside each value, see `Outcome.extra`."""
     names: list[str]
     """Names of the parameters."""
     space: Space
@@ -172,50 +208,67 @@ class History:
     by `minimize` and `maximize`, for two parameters only, and for evaluations since the start or
     resumption; else None throughout."""
 
-    def __init__(
-        self,
-        evaluations: list[tuple[int, list[float], float, int]],
-        space: Space,
-        maximize: bool,
-        reasons: Mapping[int, str] = {},
-        stds: Mapping[int, float] = {},
-        measured: Sequence[Sequence[float]] = (),
-    ) -> None:
-        names = list(space)
-        ids, xs, values, runs = zip(*evaluations) if evaluations else ((), (), (), ())
-        self.id = np.array(ids, dtype=np.int64)
-        self.x = np.array(xs, dtype=np.float64).reshape(len(ids), len(names))
-        self.value = np.array(values, dtype=np.float64)
-        self.std = np.array([stds.get(id, np.nan) for id in ids], dtype=np.float64)
+    def __init__(self, evaluations: Sequence[Evaluation], space: Space, maximize: bool) -> None:
+        n, d = len(evaluations), len(space)
+        self._evaluations = tuple(evaluations)
+        self._maximize = maximize
+        self.id = np.array([e.id for e in evaluations], dtype=np.int64)
+        self.x = np.array([e.x for e in evaluations], dtype=np.float64).reshape(n, d)
+        self.value = np.array([e.value for e in evaluations], dtype=np.float64)
+        self.std = _numbers(e.std for e in evaluations)
         self.failed = np.isnan(self.value)
-        self.reason = [reasons.get(id) for id in ids]
-        self.run = np.array(runs, dtype=np.int64)
-        k = max(map(len, measured), default=0)
-        rows = [row if len(row) == k else [np.nan] * k for row in measured] if k else [[]] * len(ids)
-        self.constraints = np.array(rows, dtype=np.float64).reshape(len(ids), k)
+        self.reason = [e.reason for e in evaluations]
+        self.run = np.array([e.run for e in evaluations], dtype=np.int64)
+        k = max((len(e.constraints) for e in evaluations), default=0)
+        unknown = np.full(k, np.nan)
+        rows = [e.constraints if len(e.constraints) == k else unknown for e in evaluations]
+        self.constraints = np.array(rows, dtype=np.float64).reshape(n, k)
         self.feasible = ~self.failed & (self.constraints <= 0).all(axis=1)
         counted = np.where(self.feasible, self.value, np.nan)
         self.best = (np.fmax if maximize else np.fmin).accumulate(counted)
-        self.names = names
+        self.seconds = _numbers(e.seconds for e in evaluations)
+        self.extra = [e.extra for e in evaluations]
+        self.names = list(space)
         self.space = space
-        self.trust_region = [None] * len(ids)
+        self.trust_region = [None] * n
 
     def __len__(self) -> int:
-        return len(self.id)
+        return len(self._evaluations)
+
+    @overload
+    def __getitem__(self, index: int) -> Evaluation: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> Evaluation | History:
+        """An evaluation, or for a slice the history of those: `best` begins anew with its first."""
+        if not isinstance(index, slice):
+            return self._evaluations[operator.index(index)]
+        part = History(self._evaluations[index], self.space, self._maximize)
+        part.trust_region = self.trust_region[index]
+        return part
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        return iter(self._evaluations)
 
     def __repr__(self) -> str:
         return f"<History of {len(self)} evaluations, {int(self.failed.sum())} failed>"
 
+    def _extra_names(self) -> list[str]:
+        """The names of everything that was told beside a value, in the order they came."""
+        return list(dict.fromkeys(name for extra in self.extra for name in extra))
+
     def to_dataframe(self) -> pandas.DataFrame:
         """A pandas data frame with a row per evaluation.
 
-        Its columns are id, the parameters, value, failed, run, best and reason. Values are of their own
-        types, and None where a parameter's condition does not hold.
+        Its columns are id, the parameters, value, failed, run, best and reason; std and seconds if any are known;
+        feasible and the measured constraints if there are any; and one for each name in `extra`. Values are of
+        their own types, and None where a parameter's condition does not hold.
 
         >>> import labcat
-        >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
-        >>> list(result.history.to_dataframe().columns)
-        ['id', 'x0', 'value', 'failed', 'run', 'best', 'reason']
+        >>> optimizer = labcat.Optimizer([(-1, 2)], rng=1)
+        >>> optimizer.tell(optimizer.ask(), labcat.Outcome(0.5, extra={"epochs": 3}))
+        >>> list(optimizer.history.to_dataframe().columns)
+        ['id', 'x0', 'value', 'failed', 'run', 'best', 'reason', 'epochs']
         """
         try:
             import pandas
@@ -229,13 +282,66 @@ class History:
             ).infer_objects()
         # A parameter may have the name of one of these columns: both are kept.
         frame.insert(0, "id", self.id, allow_duplicates=True)
-        for column in ("value", "failed", "run", "best", "reason"):
-            values = pandas.Series(
-                getattr(self, column), dtype=object if column == "reason" else None
-            )
+        for column, values in self._columns():
+            if isinstance(values, list):
+                series = pandas.Series(values, dtype=object)
+                values = series if column == "reason" else series.infer_objects()
             frame.insert(frame.shape[1], column, values, allow_duplicates=True)
-        if self.constraints.shape[1]:
-            frame.insert(frame.shape[1], "feasible", self.feasible, allow_duplicates=True)
-            for k in range(self.constraints.shape[1]):
-                frame.insert(frame.shape[1], f"constraint{k}", self.constraints[:, k], allow_duplicates=True)
         return frame
+
+    def _columns(self) -> list[tuple[str, Any]]:
+        """What stands beside the parameters, by name."""
+        columns: list[tuple[str, Any]] = [(name, getattr(self, name)) for name in _COLUMNS]
+        optional = (("std", self.std), ("seconds", self.seconds))
+        columns += [(name, column) for name, column in optional if not np.isnan(column).all()]
+        if self.constraints.shape[1]:
+            columns.append(("feasible", self.feasible))
+            columns += [(f"constraint{k}", column) for k, column in enumerate(self.constraints.T)]
+        return columns + [(name, [extra.get(name) for extra in self.extra]) for name in self._extra_names()]
+
+    @overload
+    def to_csv(self, file: None = None) -> str: ...
+    @overload
+    def to_csv(self, file: str | os.PathLike[str]) -> None: ...
+    def to_csv(self, file: str | os.PathLike[str] | None = None) -> str | None:
+        """Writes a row per evaluation to a file, or gives the text; needs no pandas.
+
+        The columns are those of the command line's `export`: id, the parameters, value, status, seconds;
+        then std if any was told, the measured constraints, reason if any is known, and one for each name in
+        `extra`. What is not known is empty; lists and dictionaries are JSON.
+
+        >>> import labcat
+        >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=4, rng=1)
+        >>> result.history.to_csv().splitlines()[0]
+        'id,x0,value,status,seconds'
+        """
+        optional = dict(self._columns()[len(_COLUMNS) :])
+        seconds = optional.pop("seconds", self.seconds)
+        if any(self.reason):
+            optional["reason"] = self.reason
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["id", *self.names, "value", "status", "seconds", *optional])
+        for i, evaluation in enumerate(self):
+            params = evaluation.params
+            row = [params.get(name) for name in self.names]
+            row += [evaluation.value, evaluation.status, seconds[i], *(column[i] for column in optional.values())]
+            writer.writerow([evaluation.id, *map(_cell, row)])
+        if file is None:
+            return text.getvalue()
+        with open(file, "w", encoding="utf-8", newline="") as out:
+            out.write(text.getvalue())
+        return None
+
+
+def _numbers(values: Iterable[float | None]) -> npt.NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _cell(value: Any) -> Any:
+    """A value as a cell: nothing for what is not known, JSON for what is no single thing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    return json.dumps(value) if isinstance(value, (bool, list, dict)) else value

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 from collections.abc import Callable
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from . import _checkpoint
 from ._constraints import Constraints, split
-from ._errors import InvalidError
+from ._errors import InvalidError, UnknownSwitchError
 from ._labcat import default_budget
 from ._objective import Objective
 from ._optimizer import Bounds, Direction, Optimizer, Preset
 from ._progress import progress_of
 from ._run import Run, takes_result
 from ._space import Points, space_of
-from ._values import Rng, check_names
+from ._values import STOPPING, Rng, check_names
+from ._warm import HistoryLike, tell_history
 from ._workers import Workers, backend_of
 
 if TYPE_CHECKING:
@@ -36,12 +38,34 @@ _FIRST_FAILURES = 10
 _NOT_ITS_OWN = ("fun", "bounds", "switches")
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Lets the error of one argument too many say that it needs a name."""
+
+    @functools.wraps(function)
+    def called(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        if len(arguments) > 2:
+            third = arguments[2]
+            meant = f"budget={third!r}" if isinstance(third, int) else "x0=…, args=…, budget=…"
+            raise UnknownSwitchError(
+                f"{function.__name__} takes the function and its bounds, and all else by name, such as {meant}"
+            )
+        return function(*arguments, **keywords)
+
+    return called
+
+
+@_says_keywords
 def minimize(
     fun: Callable[..., Any],
     bounds: Bounds,
     *,
     args: Any = (),
     x0: Points | None = None,
+    history: HistoryLike | None = None,
     budget: int | None = None,
     target: float | None = None,
     tolerance: float | None = None,
@@ -75,7 +99,14 @@ def minimize(
     args
         Further arguments of `fun`.
     x0
-        A point to evaluate first, or several.
+        A point to evaluate first, or several: vectors, dictionaries, or a pandas row or frame.
+    history
+        What is known already: the result of an earlier call or its history, a pandas data frame with a column
+        for each parameter and one called "value" (as `History.to_dataframe` makes it; "std", "constraint0", …
+        are used too), or a pair ``(X, y)``. It is told before the run begins, and does not count against
+        `budget`. Evaluations outside the bounds, or without a parameter of this call, are left out with a
+        warning; the best of them is moved into the space and evaluated first. A run that is resumed from a
+        checkpoint has it already.
     budget, target, tolerance, time_limit
         What ends the run: a number of evaluations; a value at least as good; a range of the
         outputs of a local run; seconds, checked between evaluations. A tolerance alone, without
@@ -99,8 +130,8 @@ def minimize(
         which also sends lambdas and functions of a notebook.
     callback
         Called after each evaluation, with the best point so far, or, if its only parameter is
-        called `intermediate_result`, with an `OptimizeResult` as that keyword. StopIteration ends
-        the run.
+        called `intermediate_result`, with an `OptimizeResult` as that keyword: `newest` is the evaluation
+        that has just ended, `best` the best one, `history` all of them. StopIteration ends the run.
     progress
         Shows evaluations, best value and restarts, with tqdm if it is installed.
     on_error
@@ -173,6 +204,7 @@ def minimize(
         {"budget": budget, "target": target, "tolerance": tolerance, **switches},
         args=args,
         x0=x0,
+        history=history,
         time_limit=time_limit,
         rng=rng,
         preset=preset,
@@ -188,12 +220,14 @@ def minimize(
     )
 
 
+@_says_keywords
 def maximize(
     fun: Callable[..., Any],
     bounds: Bounds,
     *,
     args: Any = (),
     x0: Points | None = None,
+    history: HistoryLike | None = None,
     budget: int | None = None,
     target: float | None = None,
     tolerance: float | None = None,
@@ -225,6 +259,7 @@ def maximize(
         {"budget": budget, "target": target, "tolerance": tolerance, **switches},
         args=args,
         x0=x0,
+        history=history,
         time_limit=time_limit,
         rng=rng,
         preset=preset,
@@ -248,6 +283,7 @@ def _optimize(
     *,
     args: Any,
     x0: Points | None,
+    history: HistoryLike | None,
     time_limit: float | None,
     rng: Rng,
     preset: Preset,
@@ -299,8 +335,11 @@ def _optimize(
         seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
         held = None if path is None else _checkpoint.resume(path, optimizer, seeded)
         optimizer = held or optimizer
-        if held is not None and known is not None:
-            optimizer._constrain(known)
+        if held is None and history is not None:
+            first += tell_history(optimizer, history)
+        if optimizer._given and switches["budget"] is not None:  # what is known before does not count
+            stopping = {name: optimizer.config[name] for name in STOPPING}
+            optimizer.set_stopping(**{**stopping, "budget": stopping["budget"] + optimizer._given})
         optimizer._enqueue_new(first)
         return Run(
             optimizer,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from ._constraints import Measured, measured
+from ._constraints import measured
 from ._errors import InvalidError, LabcatError
+from ._outcome import Outcome
 from ._space import Space, Vector
 
 dumps: Callable[[object], bytes] = pickle.dumps
@@ -24,7 +26,7 @@ class Failure:
     runs it) or `lost` (the evaluation was ended from outside: a failed one, whatever `on_error`).
     """
 
-    __slots__ = ("exception", "fatal", "lost", "reason")
+    __slots__ = ("exception", "fatal", "lost", "reason", "seconds")
 
     def __init__(
         self,
@@ -32,15 +34,17 @@ class Failure:
         fatal: bool = False,
         lost: bool = False,
         reason: str | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.exception = exception
+        self.seconds = seconds
         self.fatal = fatal
         self.lost = lost
         self.reason = _reason(exception) if reason is None else reason
 
     def __reduce__(self) -> tuple[Any, ...]:
         text = "".join(traceback.format_exception(self.exception))
-        return _received, (_portable(self.exception), text, self.fatal, self.reason)
+        return _received, (_portable(self.exception), text, self.fatal, self.reason, self.seconds)
 
 
 def _reason(exception: BaseException) -> str:
@@ -76,16 +80,38 @@ def _portable(exception: BaseException) -> BaseException:
     return exception
 
 
-def _received(exception: BaseException, text: str, fatal: bool, reason: str) -> Failure:
+def _received(
+    exception: BaseException, text: str, fatal: bool, reason: str, seconds: float | None
+) -> Failure:
     exception.__cause__ = _RemoteTraceback(text)
-    return Failure(exception, fatal, reason=reason)
+    return Failure(exception, fatal, reason=reason, seconds=seconds)
 
 
-Outcome: TypeAlias = "float | Measured | Failure"
+Ended: TypeAlias = "Outcome | Failure"
+"""What comes of calling the objective."""
+
+
+class Params(dict[str, Any]):
+    """Named parameters as an objective gets them; used as a vector it says what it is."""
+
+    def _is_no_vector(self, *_: Any, **__: Any) -> Any:
+        names = list(self)
+        raise InvalidError(
+            f"the parameters have names, so the objective gets a dictionary, x[{names[0]!r}], or takes them by name, "
+            f"def fun({', '.join(names)}); to get a vector give the bounds as a list of pairs"
+        )
+
+    def __missing__(self, key: object) -> Any:
+        if isinstance(key, str):
+            raise KeyError(key)
+        return self._is_no_vector()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _is_no_vector
+    __pow__ = __matmul__ = __rmatmul__ = __neg__ = __abs__ = __float__ = __array__ = _is_no_vector
 
 
 class Objective:
-    """The user's function as a function of a vector that gives a value or a `Failure`."""
+    """The user's function as a function of a vector that gives an `Outcome` or a `Failure`."""
 
     def __init__(
         self,
@@ -141,10 +167,12 @@ class Objective:
             # What does not apply is left out if the function has a default for it, and None if not.
             absent = {name: None for name in self._required if name not in params}
             return self._fun(*self._args, **absent, **params)
-        return self._fun(params, *self._args)
+        return self._fun(Params(params), *self._args)
 
-    def __call__(self, x: Vector) -> Outcome:
+    def __call__(self, x: Vector) -> Ended:
+        begun = time.perf_counter()
         try:
-            return measured(self._evaluate(x), self._constraints, self._jac)
+            outcome = measured(self._evaluate(x), self._constraints, self._jac)
         except Exception as exception:
-            return Failure(exception)
+            return Failure(exception, seconds=time.perf_counter() - begun)
+        return outcome.timed(time.perf_counter() - begun)

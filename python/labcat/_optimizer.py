@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 import operator
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -17,6 +14,7 @@ from ._constraints import Constraints, Known, split
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._html import optimizer_html
+from ._outcome import Outcome
 from ._parameters import ParameterLike
 from ._space import (
     BoundsLike,
@@ -28,7 +26,8 @@ from ._space import (
     plain_names,
     space_of,
 )
-from ._values import STOPPING, Rng, as_value, as_vector, check_names, plural, seed_of, switch_texts
+from ._state import Beside, beside_of, given_of, joined, known_of, parted
+from ._values import STOPPING, Rng, as_value, check_names, plural, seed_of, switch_values
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,7 +40,7 @@ Preset: TypeAlias = Literal["default", "paper"]
 
 
 _MOST_ASKED = 1_000_000
-_LONGEST_REASON = 500  # characters
+_NOTHING = Beside(None, {})
 _OWN_KEYWORDS = ("direction", "preset", "rng")
 
 
@@ -72,7 +71,8 @@ class Optimizer:
         A number: so many constraints are measured by each evaluation, and told with its value. Or
         known ones, which no suggestion violates: text such as "x0 + 2*x1 <= 1" (of the parameters'
         names; x0, x1, … if they have none), `scipy.optimize.LinearConstraint`,
-        `NonlinearConstraint`, or a list of them. Known ones are not part of `to_json`, but of a pickle.
+        `NonlinearConstraint`, or a list of them. Text and linear ones are part of `to_json`;
+        functions are given again to `from_json`.
     switches
         Any other of `labcat.SWITCHES`.
 
@@ -87,7 +87,7 @@ class Optimizer:
     True
     """
 
-    __slots__ = ("__weakref__", "_core", "_known", "_named", "_settings", "_space")
+    __slots__ = ("__weakref__", "_beside", "_core", "_given", "_known", "_named", "_settings", "_space")
 
     def __init__(
         self,
@@ -113,24 +113,26 @@ class Optimizer:
         count, known = split(constraints, space)
         if count:
             given["constraints"] = count
-        texts = switch_texts(
+        options = switch_values(
             {
                 name: value
                 for name, value in given.items()
                 if value is not None or name not in STOPPING
             }
         )
-        texts += [("direction", str(direction)), ("seed", str(seed_of(rng)))]
-        self._adopt(_labcat.Core(space.described(), str(preset), texts), space, named)
+        options += [("direction", str(direction)), ("seed", seed_of(rng))]
+        self._take(_labcat.Core(space.described(), str(preset), options), space, named)
         if known is not None:
             self._constrain(known)
 
-    def _adopt(self, core: _labcat.Core, space: Space, named: bool) -> None:
+    def _take(self, core: _labcat.Core, space: Space, named: bool) -> None:
         self._core = core
         self._space = space
         self._named = named
-        self._settings: dict[str, Any] = json.loads(core.config())
+        self._settings = core.config()
         self._known: Known | None = None
+        self._beside: dict[int, Beside] = {}
+        self._given = 0  # evaluations that were told before the run began
 
     def _constrain(self, known: Known) -> None:
         try:
@@ -141,23 +143,42 @@ class Optimizer:
         self._known = known
 
     @classmethod
-    def from_json(cls, text: str) -> Optimizer:
+    def from_json(cls, text: str, *, constraints: Constraints | None = None) -> Optimizer:
         """The optimiser that `to_json` wrote, which continues bit for bit.
 
-        Its parameters count as named by the user unless their names are x0, x1, …
+        Its parameters count as named by the user unless their names are x0, x1, … Known constraints that are
+        text or linear come back by themselves; those that are functions must be given again as `constraints`.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(0, 1)] * 2, constraints="x0 + x1 <= 1", rng=1)
+        >>> copy = labcat.Optimizer.from_json(optimizer.to_json())
+        >>> all(trial.x.sum() <= 1 for trial in copy.ask(20))
+        True
         """
-        return cls._restore(text, None)
+        return cls._restore(text, None, constraints=constraints)
 
     @classmethod
     def _restore(
-        cls, text: str, named: bool | None, space: Space | None = None, known: Known | None = None
+        cls,
+        text: str,
+        named: bool | None,
+        space: Space | None = None,
+        known: Known | None = None,
+        constraints: Constraints | None = None,
     ) -> Optimizer:
         optimizer = cls.__new__(cls)
-        core = _labcat.Core.from_json(text)
-        space = Space._of(core.parameters()) if space is None else space
+        state, part = parted(text)
+        core = _labcat.Core.from_json(state)
+        space = Space._of(core.parameters(), part.get("when", {})) if space is None else space
         if named is None:
             named = list(space) != plain_names(len(space))
-        optimizer._adopt(core, space, named)
+        optimizer._take(core, space, named)
+        optimizer._beside, optimizer._given = beside_of(part), given_of(part)
+        if constraints is not None:
+            count, known = split(constraints, space)
+            if count and count != (measured := optimizer._settings["constraints"]):
+                raise InvalidError(f"constraints is {count}; in the state {measured} are measured")
+        known = known_of(part, known)
         if known is not None:
             optimizer._constrain(known)
         return optimizer
@@ -172,7 +193,7 @@ class Optimizer:
         >>> bool(copy.ask().x == optimizer.ask().x)
         True
         """
-        return self._core.to_json()
+        return joined(self._core.to_json(), self._known, dict(self._beside), self._given, self._space.several())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
@@ -213,11 +234,12 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int,
-        value: npt.ArrayLike | None,
+        value: Outcome | npt.ArrayLike | None,
         *,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> None: ...
     @overload
     def tell(
@@ -225,45 +247,59 @@ class Optimizer:
         trial: None = None,
         *,
         x: Point,
-        value: npt.ArrayLike | None,
+        value: Outcome | npt.ArrayLike | None,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> int: ...
     def tell(
         self,
         trial: Trial | int | None = None,
-        value: npt.ArrayLike | None = None,
+        value: Outcome | npt.ArrayLike | None = None,
         *,
         x: Point | None = None,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> int | None:
         """Tells the value of a trial, or of a point `x` that was never asked.
 
-        The value is a real number or an array that holds exactly one. One that is not finite
-        counts as a failed evaluation. For a point the new id is returned. Late results are
-        accepted after the run has ended. `std` is the standard deviation of the noise in this
-        value, if it is known; it is used unless the switch `noise` is "none".
+        The value is a real number, an array that holds exactly one, or an `Outcome`, which holds all that
+        the keywords do. One that is not finite counts as a failed evaluation. For a point the new id is
+        returned. Late results are accepted after the run has ended. `std` is the standard deviation of the
+        noise in this value, if it is known; it is used unless the switch `noise` is "none".
 
-        `constraints` are the measured ones, met where not above 0; the value may be None where one is
-        violated. `gradient` has the derivative by each parameter, NaN where it is not known.
+        `constraints` are the measured ones, satisfied where not above 0; the value may be None where one is
+        violated. `gradient` has the derivative by each parameter, NaN where it is not known. `extra` is
+        kept beside it: in the history, and in the state.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
         >>> optimizer.tell(optimizer.ask(), 0.25)
-        >>> optimizer.tell(x=[0.5], value=0.5)
+        >>> optimizer.tell(x=[0.5], value=0.5, extra={"who": "Ann"})
         1
-        >>> optimizer.best.value
-        0.25
+        >>> optimizer.best.value, optimizer.history[1].extra
+        (0.25, {'who': 'Ann'})
         """
-        measured = _measured(value, std, constraints, gradient)
+        outcome = _outcome(value, std, constraints, gradient, extra)
         if x is not None:
             _only(x, trial)
-            return self._core.tell_point(self._point(x, "x").tolist(), measured)
-        self._core.tell(_id(trial), measured)
+            id = self._core.tell_point(self._point(x, "x").tolist(), outcome.to_core())
+            self._keep(id, outcome)
+            return id
+        id = _id(trial)
+        self._core.tell(id, outcome.to_core())
+        self._keep(id, outcome)
         return None
+
+    def _keep(self, id: int, outcome: Outcome) -> None:
+        """Remembers what the core does not."""
+        if outcome.extra or outcome.seconds is not None:
+            self._beside[id] = Beside(outcome.seconds, dict(outcome.extra))
+        else:
+            self._beside.pop(id, None)
 
     def _point(self, x: Point, what: str) -> Vector:
         point = self._space.point(x)
@@ -292,12 +328,12 @@ class Optimizer:
         >>> optimizer.history.reason
         ['the pump was off']
         """
-        why = "" if reason is None else str(reason)[:_LONGEST_REASON]
-        if x is not None:
-            _only(x, trial)
-            return self._core.fail_point(self._point(x, "x").tolist(), why)
-        self._core.fail(_id(trial), why)
-        return None
+        outcome = Outcome(reason=reason)
+        if x is None:
+            self.tell(_id(trial), outcome)
+            return None
+        _only(x, trial)
+        return self.tell(x=x, value=outcome)
 
     def cancel(self, trial: Trial | int) -> None:
         """Withdraws a pending trial that will never be told; the budget gets it back."""
@@ -306,14 +342,43 @@ class Optimizer:
     def revise(
         self,
         trial: Trial | int,
-        value: npt.ArrayLike | None,
+        value: Outcome | npt.ArrayLike | None,
         *,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Corrects what was told before."""
-        self._core.revise(_id(trial), _measured(value, std, constraints, gradient))
+        id, outcome = _id(trial), _outcome(value, std, constraints, gradient, extra)
+        self._core.revise(id, outcome.to_core())
+        self._keep(id, outcome)
+
+    def adopt(self, x: Point) -> Trial:
+        """Makes a point pending that was chosen elsewhere and is being evaluated; it is told as any other.
+
+        It takes the place of a point of the initial design that was not suggested yet.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> trial = optimizer.adopt([0.5])
+        >>> optimizer.tell(trial, 0.25)
+        >>> optimizer.best.x
+        array([0.5])
+        """
+        point = self._point(x, "x").tolist()
+        return self._trial((self._core.adopt(point), point))
+
+    def restart(self) -> None:
+        """Ends the local run now; the next suggestion is the first of a new one.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
+        >>> optimizer.restart()
+        >>> optimizer.restarts
+        [Restart(at_evaluation=0, cause='requested')]
+        """
+        self._core.restart()
 
     def enqueue(self, x: Points) -> None:
         """Puts one point or several before those that `ask` would suggest."""
@@ -329,9 +394,8 @@ class Optimizer:
 
     def _enqueue_new(self, points: list[Vector]) -> None:
         """Puts those points before others that were neither asked nor put there before."""
-        queued = json.loads(self._core.to_json())["queue"]
         asked = [*self.history.x.tolist(), *(trial.x.tolist() for trial in self.pending)]
-        known = {tuple(x) for x in (*queued, *asked)}
+        known = {tuple(x) for x in (*self._core.queued(), *asked)}
         for point in points:
             if tuple(point.tolist()) not in known:
                 self._core.enqueue(point.tolist())
@@ -355,8 +419,8 @@ class Optimizer:
         1
         """
         switches = {"budget": budget, "target": target, "tolerance": tolerance}
-        self._core.set_stopping(switch_texts(switches))
-        self._settings = json.loads(self._core.config())
+        self._core.set_stopping(switch_values(switches))
+        self._settings = self._core.config()
 
     def predict(self, x: Points) -> Prediction:
         """Mean and standard deviation of the local model, in the units of the objective.
@@ -433,29 +497,34 @@ class Optimizer:
         none, the least violated.
         """
         best = self._core.best()
-        if best is None:
-            return None
-        found = self._evaluation(best)
-        if self._settings.get("constraints"):
-            history = self.history
-            found = replace(found, constraints=history.constraints[history.id.tolist().index(found.id)])
-        return found
+        return None if best is None else self._evaluation(best)
 
-    def _evaluation(self, told: tuple[int, list[float], float, int]) -> Evaluation:
-        id, x, value, run = told
-        return Evaluation(id, np.array(x), value, run, self._space)
+    def _newest(self) -> Evaluation | None:
+        """The evaluation told last."""
+        newest = self._core.newest()
+        return None if newest is None else self._evaluation(newest)
+
+    def _evaluation(self, told: _labcat.Told) -> Evaluation:
+        id, outcome = told.id, told.outcome
+        beside = self._beside.get(id, _NOTHING)
+        return Evaluation(
+            id,
+            np.array(told.x),
+            np.nan if outcome.value is None else outcome.value,
+            told.run,
+            self._space,
+            np.array(outcome.constraints),
+            outcome.std,
+            outcome.reason,
+            beside.seconds,
+            beside.extra,
+        )
 
     @property
     def history(self) -> History:
         """Every evaluation, in the order told."""
-        return History(
-            self._core.evaluations(),
-            self._space,
-            self.direction == "maximize",
-            dict(self._core.reasons()),
-            dict(self._core.stds()),
-            self._core.measured(),
-        )
+        evaluations = [self._evaluation(told) for told in self._core.evaluations()]
+        return History(evaluations, self._space, self.direction == "maximize")
 
     @property
     def pending(self) -> list[Trial]:
@@ -497,8 +566,7 @@ class Optimizer:
     @property
     def report(self) -> dict[str, Any] | None:
         """What the newest `ask` did, as plain data; None before the first."""
-        report: dict[str, Any] | None = json.loads(self._core.report())
-        return report
+        return self._core.report()
 
     @property
     def space(self) -> Space:
@@ -526,16 +594,23 @@ class Optimizer:
         return int(self._settings["seed"])
 
 
-def _measured(
-    value: npt.ArrayLike | None,
+def _outcome(
+    value: Any,
     std: float | None,
     constraints: npt.ArrayLike | None,
     gradient: npt.ArrayLike | None,
-) -> tuple[float, float | None, list[float], list[float]]:
-    """What an evaluation gave, as the core takes it."""
-    limits, slopes = as_vector(constraints, "constraints"), as_vector(gradient, "gradient")
-    error = None if std is None else as_value(std, "std", "a finite number of at least 0")
-    return math.nan if value is None and limits else as_value(value), error, limits, slopes
+    extra: Mapping[str, Any] | None,
+) -> Outcome:
+    """What was told, as one thing."""
+    parts: dict[str, Any] = {"std": std, "constraints": constraints, "gradient": gradient, "extra": extra}
+    given = {name: part for name, part in parts.items() if part is not None}
+    if not isinstance(value, Outcome):
+        if value is None and not np.size(given.get("constraints", ())):
+            value = as_value(value)  # says what is allowed
+        return Outcome(value, **given)
+    if given:
+        raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+    return value
 
 
 def _only(x: Point, trial: Trial | int | None) -> None:

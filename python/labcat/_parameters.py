@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from ._errors import InvalidError
+from . import _labcat
+from ._errors import InvalidError, UnknownSwitchError
 from ._values import EXACT, as_float
 
 Scale: TypeAlias = Literal["linear", "log"]
-When: TypeAlias = "Mapping[str, Any] | None"
+When: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
+Numbers: TypeAlias = "dict[str, list[float]]"
+"""A condition: the numbers that others must have, all of them."""
+
+_FIXED_STEP = 2**32
+"""Tells the core's whole number of which there is one, a fixed real, from an integer."""
+
+_Class = TypeVar("_Class", bound=type)
 
 
+def _with_hints(cls: _Class) -> _Class:
+    """Lets the error of a keyword that other packages have say what it is called here."""
+    plain: Any = cls.__init__  # type: ignore[misc]
+
+    @functools.wraps(plain)
+    def init(self: Any, *arguments: Any, **keywords: Any) -> None:
+        for name, meant in (("log", 'scale="log"'), ("q", "step=…"), ("default", "x0=… of minimize")):
+            if name in keywords:
+                raise UnknownSwitchError(f"{cls.__name__} has no keyword {name!r}; write {meant}")
+        plain(self, *arguments, **keywords)
+
+    cls.__init__ = init  # type: ignore[misc]
+    return cls
+
+
+@_with_hints
 @dataclass(frozen=True)
 class Real:
     """A real parameter between `low` and `high`.
@@ -23,8 +47,12 @@ class Real:
     With ``scale="log"`` its logarithm is searched: right for parameters such as a learning rate,
     whose order of magnitude is unknown. `low` must then be above 0.
 
-    Any parameter may depend on one before it: with ``when={"kind": "b"}`` or
-    ``when={"kind": ["b", "c"]}`` it is chosen, and appears in `params`, only while `kind` is that.
+    Any parameter may depend on others before it: with ``when={"kind": "b"}`` or
+    ``when={"kind": ["b", "c"]}`` it is chosen, and appears in `params`, only while `kind` is that. Of several
+    in one dictionary all must hold, ``when={"kind": "b", "deep": True}``; of a list of dictionaries one,
+    ``when=[{"kind": "b"}, {"deep": True}]``.
+
+    With `low` equal to `high`, a whole number, it is fixed.
 
     >>> import labcat
     >>> labcat.Real(1e-5, 1e-1, scale="log")
@@ -54,6 +82,7 @@ class Real:
         return f"it must lie in [{self.low:.15g}, {self.high:.15g}]"
 
 
+@_with_hints
 @dataclass(frozen=True)
 class Integer:
     """A whole number: `low`, `low` + `step`, … up to `high`.
@@ -183,12 +212,11 @@ class Fixed(Categorical):
 
 
 Parameter: TypeAlias = "Real | Integer | Categorical | Boolean"
-ParameterLike: TypeAlias = "Parameter | tuple[float, float]"
-Described: TypeAlias = "tuple[str, float, float, str, str, int, list[str], bool, tuple[str, list[float]] | None]"
+ParameterLike: TypeAlias = "Parameter | tuple[float, float] | list[Any]"
 
 
 def checked(name: str, parameter: object) -> Parameter:
-    """The parameter with bounds of its own type; a pair stands for a `Real`."""
+    """The parameter with bounds of its own type; a pair of numbers stands for a `Real`, a list of labels for a `Categorical`."""
     if not isinstance(name, str):
         raise InvalidError(f"the name of a parameter is a string, not {name!r}")
     try:
@@ -201,6 +229,8 @@ def checked(name: str, parameter: object) -> Parameter:
         if step < 1:
             raise InvalidError(f"the step of parameter {name!r} is {step}; it must be at least 1")
         return Integer(first, last, parameter.scale, step, when=parameter.when)
+    if _lists_labels(parameter):
+        return Categorical(parameter)  # type: ignore[arg-type]
     if isinstance(parameter, (Categorical, Boolean)):
         return parameter
     if isinstance(parameter, Real):
@@ -209,62 +239,87 @@ def checked(name: str, parameter: object) -> Parameter:
         (low, high), scale, when = parameter, "linear", None
     else:
         raise InvalidError(
-            f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed "
-            f"or a pair (low, high){_choices_hint(parameter)}"
-        )
-    if isinstance(low, str) and isinstance(high, str):
-        raise InvalidError(
-            f"the bounds of parameter {name!r} are ({low!r}, {high!r}); they must be finite numbers"
-            f"{_choices_hint([low, high])}"
+            f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed, "
+            "a pair (low, high) of numbers or a list of labels"
         )
     return Real(_bound(name, "low", low), _bound(name, "high", high), scale, when=when)
 
 
-def _choices_hint(parameter: object) -> str:
-    """What to write for a list of texts, or of more or fewer than two things, which is meant as choices."""
-    listed = isinstance(parameter, (list, tuple)) and (
-        len(parameter) not in (0, 2) or any(isinstance(label, str) for label in parameter)
-    )
-    return f"; choices are labcat.Categorical({list(parameter)!r})" if listed else ""  # type: ignore[call-overload]
+def _lists_labels(parameter: object) -> bool:
+    """Whether it lists labels: a pair of numbers is a range, any other list of things the choices."""
+    if not isinstance(parameter, (list, tuple)) or not parameter:
+        return False
+    if isinstance(parameter, list) and len(parameter) != 2:
+        return True
+    words = [isinstance(label, (str, bool)) for label in parameter]
+    return any(words) and all(word or label is None for word, label in zip(words, parameter))
 
 
-def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -> Described:
+def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -> _labcat.Parameter:
     """The parameter as the core takes it; `others` come before it."""
-    when = _condition(name, parameter.when, others)
+    when = core_condition(conditions(name, parameter.when, others))
     if isinstance(parameter, Categorical):
-        labels = [_text(label) for label in parameter.choices]
-        return name, 0, max(len(labels) - 1, 0), "linear", "categorical", 1, labels, parameter.ordered, when
+        labels = [_plain(label) for label in parameter.choices]
+        last = max(len(labels) - 1, 0)
+        return _labcat.Parameter(
+            name, "categorical", 0, last, labels=labels, ordered=parameter.ordered, when=when
+        )
     if isinstance(parameter, Boolean):
-        return name, 0, 1, "linear", "boolean", 1, [], False, when
+        return _labcat.Parameter(name, "boolean", 0, 1, when=when)
     kind, step = ("integer", parameter.step) if isinstance(parameter, Integer) else ("real", 1)
-    return name, parameter.low, parameter.high, parameter.scale, kind, step, [], False, when
+    if kind == "real" and parameter.low == parameter.high:
+        if not float(parameter.low).is_integer():
+            raise InvalidError(
+                f"the bounds of parameter {name!r} are both {parameter.low!r}; a parameter that never changes is "
+                f"labcat.Fixed({parameter.low!r})"
+            )
+        kind, step = "integer", _FIXED_STEP
+    return _labcat.Parameter(
+        name, kind, parameter.low, parameter.high, scale=parameter.scale, step=step, when=when
+    )
 
 
-def parameter_of(described: Described, others: Mapping[str, Parameter]) -> Parameter:
+def parameter_of(described: _labcat.Parameter, others: Mapping[str, Parameter]) -> Parameter:
     """The parameter that `describe` describes; labels that are no plain data come back as text."""
-    _, low, high, scale, kind, step, labels, ordered, condition = described
     when: When = None
-    if condition is not None:
-        other, values = condition
+    if described.when is not None:
+        other, values = described.when
         when = {other: [others[other].from_number(value) for value in values]}
-    if kind == "categorical":
-        return Categorical([json.loads(label) for label in labels], ordered, when=when)
-    if kind == "boolean":
+    if described.kind == "categorical":
+        return Categorical(described.labels, described.ordered, when=when)
+    if described.kind == "boolean":
         return Boolean(when=when)
-    if kind == "integer":
-        return Integer(round(low), round(high), scale, step, when=when)  # type: ignore[arg-type]
+    low, high, scale = described.low, described.high, described.scale
+    if described.kind == "integer" and described.step != _FIXED_STEP:
+        return Integer(round(low), round(high), scale, described.step, when=when)  # type: ignore[arg-type]
     return Real(low, high, scale, when=when)  # type: ignore[arg-type]
 
 
-def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[str, list[float]] | None:
+def conditions(name: str, when: When, others: Mapping[str, Parameter]) -> list[Numbers]:
+    """The conditions of a parameter, one of which must hold; none if it is always there."""
     if when is None:
-        return None
-    if not isinstance(when, Mapping) or len(when) != 1:
+        return []
+    listed: list[Any] = list(when) if isinstance(when, (list, tuple)) else [when]
+    if not listed or not all(isinstance(one, Mapping) and one for one in listed):
         raise InvalidError(
-            f'the condition of {name!r} is {when!r}; allowed: one other parameter, when={{"kind": "b"}} '
-            'or when={"kind": ["b", "c"]}'
+            f'the condition of {name!r} is {when!r}; allowed: other parameters and their values, when={{"kind": "b"}}, '
+            'when={"kind": ["b", "c"], "deep": True} (both), or a list of such dictionaries (one of them)'
         )
-    ((other, values),) = when.items()
+    return [{other: _allowed_numbers(name, other, values, others) for other, values in one.items()} for one in listed]
+
+
+def core_condition(alternatives: list[Numbers]) -> tuple[str, list[float]] | None:
+    """What the core gets to know of conditions: one parameter and its values, and nothing that is not implied."""
+    if not alternatives:
+        return None
+    for other in alternatives[0]:
+        if all(other in one for one in alternatives):
+            return other, sorted({number for one in alternatives for number in one[other]})
+    return None
+
+
+def _allowed_numbers(name: str, other: str, values: Any, others: Mapping[str, Parameter]) -> list[float]:
+    """The numbers that stand for some values of another parameter."""
     if other not in others or isinstance(others[other], Real):
         before = ", ".join(n for n, p in others.items() if not isinstance(p, Real)) or "there is none"
         raise InvalidError(
@@ -284,19 +339,19 @@ def _condition(name: str, when: When, others: Mapping[str, Parameter]) -> tuple[
         if not parameter.allows(number):
             raise InvalidError(f"{name!r} depends on {other!r} being {value!r}, which it never is: {parameter.allowed}")
         numbers.append(number)
-    return other, numbers
+    return numbers
 
 
-def _text(label: Any) -> str:
-    """A label as JSON: plain data as it is, anything else by its name."""
+def _plain(label: Any) -> bool | int | float | str | None:
+    """A label as the core keeps it: plain data as it is, anything else by its name."""
     plain = label.item() if hasattr(label, "item") and getattr(label, "ndim", None) == 0 else label
     if plain is None or isinstance(plain, (bool, str)):
-        return json.dumps(plain)
+        return plain
     if isinstance(plain, int) and -(2**63) <= plain < 2**63:
-        return json.dumps(plain)
+        return plain
     if isinstance(plain, float) and math.isfinite(plain):
-        return json.dumps(plain)
-    return json.dumps(getattr(label, "__qualname__", None) or repr(label))
+        return plain
+    return str(getattr(label, "__qualname__", None) or repr(label))
 
 
 def _alike(a: Any, b: Any) -> bool:

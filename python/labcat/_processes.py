@@ -22,7 +22,7 @@ from typing import Any
 from . import _worker
 from ._errors import EvaluationTimeout, InvalidError, WorkerError
 from ._history import Trial
-from ._objective import Failure, Objective, Outcome
+from ._objective import Ended, Failure, Objective
 
 _GRACE = 0.5  # seconds that workers get to end by themselves
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -111,7 +111,7 @@ class Processes:
         worker.pipe.send(worker.trial.x)
         worker.deadline = time.monotonic() + self._timeout
 
-    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Ended]]:
         soonest = min((worker.deadline for worker in self._busy), default=float("inf"))
         patience = max(0.0, min(timeout, soonest - time.monotonic()))
         ready = wait([worker.pipe for worker in self._busy], patience)
@@ -129,10 +129,10 @@ class Processes:
                     self._idle.append(worker)
                 yield trial, outcome
 
-    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+    def finished(self) -> Iterator[tuple[Trial, Ended]]:
         return self.wait(0)
 
-    def _heard(self, worker: _Worker) -> Outcome | None:
+    def _heard(self, worker: _Worker) -> Ended | None:
         """The outcome that a worker has sent; None if it sent something else."""
         try:
             if not worker.awake:
@@ -142,7 +142,7 @@ class Processes:
                 return None
             news = pickle.loads(worker.pipe.recv_bytes())
             if worker.ready:
-                outcome: Outcome = news
+                outcome: Ended = news
                 return outcome
             worker.ready = True
             if isinstance(news, Failure):

@@ -65,7 +65,7 @@ class OptimizeResult(_Base):
         x: npt.NDArray[np.float64]
         """The best point, shape (d,), or what is recommended if values have noise; NaN if every
         evaluation failed."""
-        params: dict[str, float]
+        params: dict[str, Any]
         """The best point by name; only with a `Space`."""
         fun: float
         """The value at `x`; its expectation if values have noise."""
@@ -87,15 +87,28 @@ class OptimizeResult(_Base):
         message: str
         """Why the run ended, in words."""
         nfev: int
-        """Evaluations, failed ones included."""
+        """Evaluations of this run, failed ones included; what `history` of the call told is not counted."""
         nit: int
         """Steps of the optimiser: one per evaluation."""
         restarts: list[Restart]
         """The restarts, each with its cause."""
         history: History
-        """Every evaluation, as arrays."""
+        """Every evaluation, as arrays and as a sequence."""
+        newest: Evaluation | None
+        """The evaluation told last, with `x`, `params`, `value`, `id`, `status`, `seconds`, `extra`."""
         optimizer: Optimizer
         """The optimiser in its final state."""
+
+    def __missing__(self, key: str) -> Any:
+        if "optimizer" in self and key == "history":
+            self[key] = self["optimizer"].history
+            return self[key]
+        if "optimizer" in self and key == "newest":
+            return self["optimizer"]._newest()
+        raise KeyError(key)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self, "history", "newest"})
 
     def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
         """Draws the run, see `labcat.plots.overview`. A notebook shows the figure it returns."""
@@ -121,9 +134,9 @@ STATUS = {
 
 
 def snapshot(optimizer: Optimizer) -> OptimizeResult:
-    """The result so far, without a verdict and without the history."""
+    """The result so far, without a verdict; `history` and `newest` are made when they are asked for."""
     found, best = optimizer.recommended, optimizer.best
-    n = optimizer.n_evaluations
+    n = optimizer.n_evaluations - optimizer._given
     result = OptimizeResult(
         fun=np.nan if found is None else found.mean,
         x=np.full(len(optimizer.space), np.nan) if found is None else found.x,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _checkpoint
-from ._constraints import Measured
 from ._errors import BudgetOutstanding, Stopped, SystematicFailure
 from ._history import Trial, TrustRegion
-from ._objective import Failure, Outcome
+from ._objective import Ended, Failure
 from ._optimizer import Optimizer
+from ._outcome import Outcome
 from ._progress import Progress
 from ._values import plural
 from ._workers import Backend
@@ -136,19 +135,16 @@ class Run:
         if self._callback is not None:
             self._call_back(self._callback)
 
-    def _tell(self, trial: Trial, outcome: Outcome) -> None:
-        if isinstance(outcome, Measured):
-            value = None if outcome.constraints and math.isnan(outcome.value) else outcome.value
-            self._optimizer.tell(trial, value, constraints=outcome.constraints, gradient=outcome.gradient)
-        elif not isinstance(outcome, Failure):
+    def _tell(self, trial: Trial, outcome: Ended) -> None:
+        if not isinstance(outcome, Failure):
             self._optimizer.tell(trial, outcome)
         elif outcome.fatal or not (outcome.lost or self._records_errors):
             raise outcome.exception
         else:
-            self._optimizer.fail(trial, reason=outcome.reason)
+            self._optimizer.tell(trial, Outcome(reason=outcome.reason, seconds=outcome.seconds))
         self._saved = False
 
-    def _check(self, outcome: Outcome) -> None:
+    def _check(self, outcome: Ended) -> None:
         """Ends the run if the first evaluations have all failed with the same kind of exception.
 
         That is a fault of the function rather than of the points.
@@ -203,8 +199,9 @@ class Run:
 
     def _message(self, reason: str) -> str:
         config = self._optimizer.config
+        budget = (config["budget"] or 0) - self._optimizer._given
         message = {
-            "budget": f"the budget of {plural(config['budget'] or 0, 'evaluation')} is used up",
+            "budget": f"the budget of {plural(budget, 'evaluation')} is used up",
             "target": f"the target {config['target']} is reached",
             "tolerance": "the local run has converged, and restarts are off"
             if config["tolerance"] is None
@@ -214,10 +211,8 @@ class Run:
             "callback": "the callback raised StopIteration",
         }[reason]
         if self._default_budget and reason == "budget":
-            per_parameter = config["budget"] // self._optimizer.space.n_free
-            message += (
-                f" (no budget was given: it was {per_parameter} per parameter, {config['budget']})"
-            )
+            per_parameter = budget // self._optimizer.space.n_free
+            message += f" (no budget was given: it was {per_parameter} per parameter, {budget})"
         return message
 
     def _broken_off(self, exception: BaseException) -> OptimizeResult:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _labcat
 from ._errors import InvalidError
-from ._labcat import check_domain
-from ._parameters import Described, Parameter, ParameterLike, checked, describe, parameter_of
+from ._parameters import (
+    Numbers,
+    Parameter,
+    ParameterLike,
+    checked,
+    conditions,
+    describe,
+    parameter_of,
+)
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -31,7 +40,9 @@ Points: TypeAlias = "Point | Sequence[Mapping[str, Any]]"
 class Space(Mapping[str, Parameter]):
     """Named parameters, in order.
 
-    Given as a mapping, as keywords, or as both; a pair ``(low, high)`` stands for a `Real`.
+    Given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a `Real`, also
+    where both are whole: ``(1, 8)`` gives 3.7; `labcat.Integer(1, 8)` gives whole numbers. A list of
+    labels, ``["gini", "entropy"]``, stands for a `Categorical`, as does a list of more than two numbers.
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
     signature of the function it is called so, with keywords; otherwise it is called with a
@@ -64,7 +75,7 @@ class Space(Mapping[str, Parameter]):
     {'rate': 0.001, 'momentum': 0.9}
     """
 
-    __slots__ = ("_described", "_free", "_parameters")
+    __slots__ = ("_conditions", "_described", "_free", "_parameters")
 
     def __init__(
         self,
@@ -82,12 +93,14 @@ class Space(Mapping[str, Parameter]):
         self._parameters = {
             name: checked(name, parameter) for name, parameter in {**parameters, **named}.items()
         }
-        self._described: list[Described] = []
+        self._described: list[_labcat.Parameter] = []
+        self._conditions: dict[str, list[Numbers]] = {}
         before: dict[str, Parameter] = {}
         for name, parameter in self._parameters.items():
             self._described.append(describe(name, parameter, before))
+            self._conditions[name] = conditions(name, parameter.when, before)
             before[name] = parameter
-        self._free = check_domain(self._described)
+        self._free = _labcat.check_domain(self._described)
 
     def __getitem__(self, name: str) -> Parameter:
         return self._parameters[name]
@@ -101,15 +114,35 @@ class Space(Mapping[str, Parameter]):
     def __repr__(self) -> str:
         return f"Space({self._parameters!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Space, (self._parameters,)
+
     @classmethod
-    def _of(cls, described: list[Described]) -> Space:
-        """The space that `described` describes."""
+    def _of(cls, described: list[_labcat.Parameter], several: Mapping[str, list[Numbers]] = {}) -> Space:
+        """The space that `described` describes; `several` are conditions that are more than one value of one other."""
         parameters: dict[str, Parameter] = {}
         for row in described:
-            parameters[row[0]] = parameter_of(row, parameters)
+            parameters[row.name] = parameter_of(row, parameters)
+            if row.name in several:
+                when = [
+                    {other: [parameters[other].from_number(n) for n in numbers] for other, numbers in one.items()}
+                    for one in several[row.name]
+                ]
+                parameters[row.name] = replace(parameters[row.name], when=when)
         return cls(parameters)
 
-    def described(self) -> list[Described]:
+    def several(self) -> dict[str, list[Numbers]]:
+        """The conditions that are more than one value of one other parameter: the core does not know all of them."""
+        return {name: found for name, found in self._conditions.items() if len(found) > 1 or (found and len(found[0]) > 1)}
+
+    def _holds(self, name: str, holds: Mapping[str, bool], numbers: Mapping[str, float]) -> bool:
+        """Whether a parameter is there, given those before it."""
+        alternatives = self._conditions[name]
+        return not alternatives or any(
+            all(holds[other] and numbers[other] in allowed for other, allowed in one.items()) for one in alternatives
+        )
+
+    def described(self) -> list[_labcat.Parameter]:
         """The parameters as the core takes them."""
         return list(self._described)
 
@@ -121,16 +154,15 @@ class Space(Mapping[str, Parameter]):
     @property
     def is_plain(self) -> bool:
         """Whether every parameter is a real number, and always there."""
-        return all(row[4] == "real" and row[8] is None for row in self._described)
+        return all(row.kind == "real" and row.when is None for row in self._described)
 
     def active(self, x: npt.ArrayLike) -> list[bool]:
         """Which parameters' conditions hold at a point."""
         vector = _vector(x).tolist()
         holds: dict[str, bool] = {}
         values = dict(zip(self, vector))
-        for row in self._described:
-            name, condition = row[0], row[8]
-            holds[name] = condition is None or (holds[condition[0]] and values[condition[0]] in condition[1])
+        for name in self:
+            holds[name] = self._holds(name, holds, values)
         return list(holds.values())
 
     def to_dict(self, x: npt.ArrayLike) -> dict[str, Any]:
@@ -153,16 +185,13 @@ class Space(Mapping[str, Parameter]):
         numbers: dict[str, float] = {}
         holds: dict[str, bool] = {}
         for row, (name, parameter) in zip(self._described, self._parameters.items()):
-            condition = row[8]
-            holds[name] = condition is None or (
-                holds[condition[0]] and numbers[condition[0]] in condition[1]
-            )
+            holds[name] = self._holds(name, holds, numbers)
             if name in params:
                 numbers[name] = self._number(name, parameter, params[name])
-            elif holds[name] and len(row[6]) != 1:
+            elif holds[name] and len(row.labels) != 1:
                 raise InvalidError(f"a point lacks {name!r}; the parameters are {', '.join(self)}")
             else:
-                numbers[name] = float(row[1])
+                numbers[name] = float(row.low)
         return np.array(list(numbers.values()))
 
     @staticmethod
@@ -173,13 +202,19 @@ class Space(Mapping[str, Parameter]):
             raise InvalidError(f"{name}: {error}") from None
 
     def point(self, x: Point) -> Vector:
-        """A point, given as a vector or as a dictionary, as a vector."""
+        """A point, given as a vector, as a dictionary or as a row of a pandas data frame, as a vector."""
+        if hasattr(x, "to_dict") and hasattr(x, "index"):
+            x = _known(x.to_dict())
+            x = {name: x[name] for name in self if name in x}
         return self.to_vector(x) if isinstance(x, Mapping) else _vector(x)
 
     def points(self, x: Points) -> tuple[list[Vector], bool]:
         """One point or several as vectors, and whether it was one."""
-        if isinstance(x, Mapping):
-            return [self.to_vector(x)], True
+        if is_frame(x):
+            rows = [{name: row[name] for name in self if name in row} for row in rows_of(x)]
+            return [self.to_vector(row) for row in rows], False
+        if isinstance(x, Mapping) or hasattr(x, "to_dict"):
+            return [self.point(x)], True  # type: ignore[arg-type]
         if isinstance(x, Sequence) and any(isinstance(row, Mapping) for row in x):
             return [self.point(row) for row in x], False
         array = _array(x)
@@ -188,6 +223,21 @@ class Space(Mapping[str, Parameter]):
                 f"points have shape (d,) for one or (n, d) for several, not {array.shape}"
             )
         return ([array], True) if array.ndim == 1 else (list(array), False)
+
+
+def is_frame(x: object) -> bool:
+    """Whether it is a pandas data frame, or something like it."""
+    return hasattr(x, "columns") and hasattr(x, "to_dict")
+
+
+def rows_of(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a data frame by the names of its columns, without what is missing."""
+    return [_known(row) for row in frame.to_dict("records")]
+
+
+def _known(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """A row without what is missing: None and NaN."""
+    return {str(name): value for name, value in row.items() if value is not None and value == value}
 
 
 def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
@@ -221,12 +271,26 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
         low, high = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         return list(zip(low.tolist(), high.tolist()))
     try:
-        return [(low, high) for low, high in bounds]
+        pairs = [(low, high) for low, high in bounds]
     except (TypeError, ValueError):
         raise InvalidError(
             "bounds are pairs (low, high), one per parameter, a scipy.optimize.Bounds, a dictionary "
-            f"of named bounds or a labcat.Space, not {bounds!r}"
+            f"of named bounds or a labcat.Space, not {bounds!r}{_transposed(bounds)}"
         ) from None
+    if len(pairs) == 2 and all(np.ndim(end) == 0 and low == high for low, high in pairs for end in (low, high)):
+        raise InvalidError(f"bounds are {bounds!r}: no parameter can change{_transposed(bounds)}")
+    return pairs
+
+
+def _transposed(bounds: Any) -> str:
+    """What to write, if lower and upper bounds were given one after the other."""
+    try:
+        low, high = (np.asarray(part, dtype=np.float64) for part in bounds)
+    except (TypeError, ValueError):
+        return ""
+    if low.ndim != 1 or low.shape != high.shape or not (low <= high).all():
+        return ""
+    return "; of all lower and all upper bounds make scipy.optimize.Bounds(low, high) or list(zip(low, high))"
 
 
 def _array(x: Any) -> Vector:

@@ -16,6 +16,9 @@ from ._labcat import switches as _switches
 
 Rng: TypeAlias = "int | np.integer[Any] | np.random.SeedSequence | np.random.Generator | None"
 
+Setting: TypeAlias = "bool | int | float | str | None"
+"""The value of a switch, as the core takes it."""
+
 _MAX_SEED = 2**64 - 1
 EXACT = 2**53
 """Up to this size every whole number is a float."""
@@ -37,9 +40,9 @@ class Switch(NamedTuple):
 
 
 SWITCHES: Mapping[str, Switch] = {
-    name: Switch(help, allowed, type, group, paper, default)
-    for name, group, help, allowed, type, paper, default in _switches()
-    if name != "direction"
+    row.name: Switch(row.help, row.allowed, row.annotation, row.group, row.paper, row.default)
+    for row in _switches()
+    if row.name != "direction"
 }
 """Every switch that `minimize`, `maximize` and `Optimizer` take as a keyword, by name."""
 
@@ -120,9 +123,9 @@ def seed_of(rng: Rng) -> int:
     return seed
 
 
-def switch_texts(switches: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Switches as the core reads them: name and text."""
-    return [(name, switch_text(name, value)) for name, value in switches.items()]
+def switch_values(switches: Mapping[str, object]) -> list[tuple[str, Setting]]:
+    """Switches as the core takes them: name and value."""
+    return [(name, switch_value(name, value)) for name, value in switches.items()]
 
 
 def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> None:
@@ -144,18 +147,14 @@ def _takes_word(type: str, word: str) -> bool:
     return "Literal" in type and ("float" not in type or f'"{word}"' in type)
 
 
-def switch_text(name: str, value: object) -> str:
-    """The text of one switch's value."""
+def switch_value(name: str, value: object) -> Setting:
+    """The value of one switch as the core takes it."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
-        value = int(value)  # 1e3 evaluations are 1000
-    if isinstance(value, (int, float)):
-        return repr(value)
+        return int(value)  # 1e3 evaluations are 1000
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
     if isinstance(value, str) and _takes_word(SWITCHES[name].type, value):
         return value
     raise InvalidError(f"switch {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")

@@ -17,7 +17,7 @@ from multiprocessing import connection
 from typing import Any, NamedTuple, NoReturn
 
 from . import _objective
-from ._objective import Failure, Objective, Outcome
+from ._objective import Ended, Failure, Objective
 
 importing_main = False
 """Whether the user's script is being imported in this process, to find the objective in it."""
@@ -53,7 +53,7 @@ def main(handle: int) -> None:
             pipe.send_bytes(_objective.dumps(_outcome(evaluate, pipe.recv())))
 
 
-def _outcome(objective: Objective, x: Any) -> Outcome:
+def _outcome(objective: Objective, x: Any) -> Ended:
     try:
         return objective(x)
     except BaseException as exception:

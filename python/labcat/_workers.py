@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ._errors import InvalidError
 from ._history import Trial
-from ._objective import Failure, Objective, Outcome
+from ._objective import Ended, Failure, Objective
 from ._processes import Processes
 
 _POLL = 0.01  # seconds between looks at futures that cannot call back
@@ -56,10 +56,10 @@ class Backend(Protocol):
     def start(self, trial: Trial) -> None:
         """Begins an evaluation."""
 
-    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Ended]]:
         """What has ended, waiting up to `timeout` seconds for the first."""
 
-    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+    def finished(self) -> Iterator[tuple[Trial, Ended]]:
         """What has ended, without waiting."""
 
     def close(self) -> None:
@@ -163,11 +163,11 @@ class _Here:
     def start(self, trial: Trial) -> None:
         self._started.append(trial)
 
-    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Ended]]:
         trial = self._started.pop()
         yield trial, self._objective(trial.x)
 
-    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+    def finished(self) -> Iterator[tuple[Trial, Ended]]:
         return iter(())
 
     def close(self) -> None:
@@ -186,7 +186,7 @@ class _Map:
     def start(self, trial: Trial) -> None:
         self._started.append(trial)
 
-    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Ended]]:
         trials, self._started = self._started, []
         outcomes = iter(self._map(self._objective, [trial.x for trial in trials]))
         for trial in trials:
@@ -198,7 +198,7 @@ class _Map:
                 ) from None
             yield trial, outcome
 
-    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+    def finished(self) -> Iterator[tuple[Trial, Ended]]:
         return iter(())
 
     def close(self) -> None:
@@ -224,12 +224,12 @@ class _Futures:
         else:
             self._longest = _POLL
 
-    def wait(self, timeout: float) -> Iterator[tuple[Trial, Outcome]]:
+    def wait(self, timeout: float) -> Iterator[tuple[Trial, Ended]]:
         self._ended.wait(min(timeout, self._longest))
         self._ended.clear()
         return self.finished()
 
-    def finished(self) -> Iterator[tuple[Trial, Outcome]]:
+    def finished(self) -> Iterator[tuple[Trial, Ended]]:
         for future, trial in [entry for entry in self._running if entry[0].done()]:
             outcome = _outcome(future)
             self._running = [entry for entry in self._running if entry[1] is not trial]
@@ -241,10 +241,10 @@ class _Futures:
                 future.cancel()
 
 
-def _outcome(future: Future) -> Outcome:
+def _outcome(future: Future) -> Ended:
     """What a future holds; if it raises, not the objective failed but the executor."""
     try:
-        outcome: Outcome = future.result()
+        outcome: Ended = future.result()
     except BaseException as exception:
         return Failure(exception, fatal=True)
     return outcome

@@ -5,16 +5,17 @@ Each function draws into the axes it is given, or into a new figure, and returns
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._errors import InvalidError, missing
-from ._history import TrustRegion
-from ._parameters import Boolean, Categorical, Parameter
+from ._history import History, TrustRegion
+from ._parameters import Boolean, Categorical, Integer, Parameter
 from ._space import Vector
+from ._surface import surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
 
     from ._result import OptimizeResult
 
-__all__ = ["convergence", "overview", "path", "relevance"]
+__all__ = ["contours", "convergence", "overview", "parallel", "path", "relevance", "slices"]
 
 _LEVELS = 24  # contour lines
 _ORDERS = 1e3  # values further apart than this are drawn on a logarithmic scale
+_STEPS = 121  # points of a slice
+_CELLS = 60  # and of each axis of a contour plot
+_DRAWN = 500  # lines of parallel coordinates, the best of all
 
 Function = Callable[[Vector], float]
+Surface = Callable[[npt.NDArray[np.float64]], tuple[Vector, Vector, Vector]]
 
 
 def _pyplot() -> Any:
@@ -44,18 +49,25 @@ def _new_axes() -> Axes:
 
 
 def overview(result: OptimizeResult, fun: Function | None = None) -> Figure:
-    """A figure of `convergence` and `relevance` and, for two parameters, of the `path`.
+    """A figure of `convergence`, `relevance` and, for two parameters, the `path`, for more `parallel`
+    coordinates, for one its slice.
 
     `fun` is for the contour lines of the path; it is evaluated some thousand times.
     """
     pyplot = _pyplot()
-    panels = 3 if len(result.history.names) == 2 else 2
+    d = len(result.history.names)
     figure: Figure
-    figure, axes = pyplot.subplots(1, panels, figsize=(4.5 * panels, 4), layout="constrained")
+    figure, axes = pyplot.subplots(
+        1, 3, figsize=(13.5 + 0.5 * max(0, d - 4), 4), layout="constrained", width_ratios=(1, 1, max(1, d / 4))
+    )
     convergence(result, ax=axes[0])
     relevance(result, ax=axes[1])
-    if panels == 3:
+    if d == 2:
         path(result, fun, ax=axes[2])
+    elif d == 1:
+        _slice(axes[2], result, 0, surface(result))
+    else:
+        parallel(result, ax=axes[2])
     if "inline" in pyplot.get_backend():  # a notebook shows what the cell returns, and open figures
         pyplot.close(figure)
     return figure
@@ -148,7 +160,8 @@ def path(
 ) -> Axes:
     """The trust regions of a run with two parameters, from the first (dark) to the last (light).
 
-    Evaluated points are dots, hollow where a measured constraint is violated, the best point is a star. A choice has an axis of labels. With `fun`,
+    Evaluated points are dots, hollow where a measured constraint is violated, the best point is a star. A category has an axis of labels, and the
+    region is the stretch of the other parameter. With `fun`,
     which takes a point of shape (2,), contour lines are drawn if both parameters are real; it is
     evaluated ``resolution**2`` times.
 
@@ -183,9 +196,14 @@ def _scale_axes(ax: Axes, parameters: list[tuple[str, Parameter]]) -> None:
         if labels is not None:
             ax.set(**{f"{axis}lim": (-0.5, len(labels) - 0.5)})
             ax.set(**{f"{axis}ticks": range(len(labels)), f"{axis}ticklabels": labels})
-        else:
-            assert not isinstance(parameter, (Categorical, Boolean))
-            ax.set(**{f"{axis}scale": parameter.scale, f"{axis}lim": (parameter.low, parameter.high)})
+            continue
+        assert not isinstance(parameter, (Categorical, Boolean))
+        low, high = float(parameter.low), float(parameter.high)
+        if low == high:  # it is fixed
+            low, high = low - 0.5, high + 0.5
+        ax.set(**{f"{axis}scale": parameter.scale if low > 0 else "linear", f"{axis}lim": (low, high)})
+        if isinstance(parameter, Integer) and parameter.scale == "linear":
+            ax.locator_params(axis=axis, integer=True)  # type: ignore[arg-type, unused-ignore]
 
 
 def _labels(parameter: Parameter) -> list[str] | None:
@@ -209,10 +227,18 @@ def _contours(ax: Axes, result: OptimizeResult, fun: Function, resolution: int) 
 
 
 def _ticks(parameter: Parameter, n: int) -> Vector:
+    """Values of a parameter to draw a function at: every label, whole numbers, or so many reals."""
+    labels = _labels(parameter)
+    if labels is not None:
+        return np.arange(len(labels), dtype=np.float64)
     assert not isinstance(parameter, (Categorical, Boolean))
     spaced = np.geomspace if parameter.scale == "log" else np.linspace
     ticks: Vector = spaced(parameter.low, parameter.high, n)
-    return ticks
+    if isinstance(parameter, Integer):
+        low, step = parameter.low, parameter.step
+        ticks = np.unique(low + np.round((ticks - low) / step) * step)
+        ticks = ticks[ticks <= parameter.high]
+    return np.clip(ticks, parameter.low, parameter.high)
 
 
 def _draw_regions(ax: Axes, regions: list[TrustRegion]) -> None:
@@ -233,7 +259,196 @@ def _draw_regions(ax: Axes, regions: list[TrustRegion]) -> None:
 
 
 def _outline(region: TrustRegion) -> npt.NDArray[np.float64]:
-    """The corners in order, the first one again at the end."""
-    signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1)])
+    """The corners in order, the first one again at the end; with one axis its ends."""
+    signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1)]) if len(region.half_axes) == 2 else np.array([[1], [-1]])
+    if not len(region.half_axes):
+        return np.array([region.centre])
     corners: npt.NDArray[np.float64] = region.centre + signs @ region.half_axes
     return corners
+
+
+def slices(
+    result: OptimizeResult, parameters: Sequence[str] | None = None, *, axes: Sequence[Axes] | None = None
+) -> list[Axes]:
+    """Each parameter against the value: what was evaluated and, through the best point, what to expect.
+
+    The line is a smooth surface through all evaluations, the band one standard deviation to either side. Where
+    a parameter's condition does not hold nothing is drawn.
+    """
+    names = _chosen(result.history, parameters)
+    if axes is None:
+        columns = min(len(names), 3)
+        rows = -(-len(names) // columns)
+        figure, grid = _pyplot().subplots(
+            rows, columns, figsize=(4 * columns, 3.2 * rows), layout="constrained", sharey=True, squeeze=False
+        )
+        axes = list(grid.flat)
+        for spare in axes[len(names) :]:
+            figure.delaxes(spare)
+        axes = axes[: len(names)]
+    if len(axes) != len(names):
+        raise InvalidError(f"{len(names)} parameters are drawn into as many axes, not into {len(axes)}")
+    expected = surface(result)
+    for ax, name in zip(axes, names):
+        _slice(ax, result, result.history.names.index(name), expected)
+        if ax.get_subplotspec() is not None and not ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+            ax.set_ylabel("")
+    return list(axes)
+
+
+def _chosen(history: History, parameters: Sequence[str] | None) -> list[str]:
+    names = history.names if parameters is None else [parameters] if isinstance(parameters, str) else list(parameters)
+    unknown = [name for name in names if name not in history.names]
+    if unknown or not names:
+        raise InvalidError(f"parameters is {parameters!r}; allowed: some of {', '.join(history.names)}")
+    return names
+
+
+def _slice(ax: Axes, result: OptimizeResult, index: int, expected: Surface | None) -> None:
+    history = result.history
+    name, parameter = list(history.space.items())[index]
+    _scale_axes(ax, [(name, parameter)])
+    used = np.array([history.space.active(x)[index] for x in history.x], dtype=bool).reshape(len(history))
+    shown = used & ~history.failed
+    met = shown & history.feasible
+    violates = shown & ~history.feasible
+    for rows, marker, fill in ((met, ".", "full"), (violates, "o", "none")):
+        ax.plot(
+            history.x[rows, index], history.value[rows], marker, color="0.55", markersize=4, fillstyle=fill, zorder=2, clip_on=False, in_layout=False
+        )
+    if np.isfinite(result.x).all() and history.space.active(result.x)[index]:
+        if expected is not None:
+            _draw_line(ax, result, index, expected)
+        ax.plot(result.x[index], result.fun, "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False)
+    if _spans_orders(history.value[shown]):
+        ax.set_yscale("log")
+    ax.set_ylabel("value")
+
+
+def _draw_line(ax: Axes, result: OptimizeResult, index: int, expected: Surface) -> None:
+    """What to expect through the best point: a line with a band, or a bar per label."""
+    parameter = list(result.history.space.values())[index]
+    values = _ticks(parameter, _STEPS)
+    points = np.tile(result.x, (len(values), 1))
+    points[:, index] = values
+    middle, below, above = expected(points)
+    if _labels(parameter) is not None:
+        ax.errorbar(values, middle, [middle - below, above - middle], fmt="_", color="C0", capsize=4, zorder=3)
+    else:
+        ax.plot(values, middle, "-", color="C0", linewidth=1.2, zorder=3)
+        ax.fill_between(values, below, above, color="C0", alpha=0.15, linewidth=0, zorder=1)
+
+
+def contours(result: OptimizeResult, parameters: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
+    """A smooth surface through all evaluations over two parameters, the others as in the best point.
+
+    By default the two that matter most. Evaluated points are dots, the best one is a star; the better, the darker.
+    """
+    history = result.history
+    if parameters is None:
+        shares = result.optimizer.relevance
+        order = range(len(history.names)) if shares is None else np.argsort(-shares, kind="stable")
+        parameters = [history.names[i] for i in sorted(list(order)[:2])]
+    names = _chosen(history, parameters)
+    if len(names) != 2:
+        raise InvalidError(f"contours are drawn for 2 parameters, not for {len(names)}")
+    ax = _new_axes() if ax is None else ax
+    first, second = (history.names.index(name) for name in names)
+    chosen = [(name, history.space[name]) for name in names]
+    _scale_axes(ax, chosen)
+    expected = surface(result)
+    if expected is not None and np.isfinite(result.x).all():
+        _draw_surface(ax, result, (first, second), expected)
+    shown = ~history.failed
+    ax.plot(history.x[shown, first], history.x[shown, second], ".", color="0.9", markeredgecolor="0.2", markersize=6, zorder=3, clip_on=False, in_layout=False)
+    ax.plot(result.x[first], result.x[second], "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False)
+    return ax
+
+
+def _draw_surface(ax: Axes, result: OptimizeResult, indices: tuple[int, int], expected: Surface) -> None:
+    """Filled contours between numbers, a cell per pair where one is a label."""
+    from matplotlib.colors import BoundaryNorm
+
+    parameters = [list(result.history.space.values())[i] for i in indices]
+    across, up = (_ticks(parameter, _CELLS) for parameter in parameters)
+    points = np.tile(result.x, (len(across) * len(up), 1))
+    points[:, indices[0]], points[:, indices[1]] = (part.ravel() for part in np.meshgrid(across, up))
+    shades = expected(points)[0].reshape(len(up), len(across))
+    colours = "viridis_r" if result.optimizer.direction == "maximize" else "viridis"
+    norm = "log" if _spans_orders(shades) and shades.min() > 0 else "linear"
+    ticks = None
+    if min(shades.shape) < 2 or any(_labels(parameter) is not None for parameter in parameters):
+        drawn: Any = ax.pcolormesh(across, up, shades, cmap=colours, norm=norm, shading="nearest", zorder=1)
+    else:
+        levels = np.unique(np.quantile(shades, np.linspace(0, 1, _LEVELS)))
+        if len(levels) < 3:
+            return
+        shading = BoundaryNorm(levels, 256)
+        drawn = ax.contourf(across, up, shades, levels=levels, cmap=colours, norm=shading, zorder=1)
+        ticks = levels[:: max(1, len(levels) // 6)]
+    figure = ax.get_figure()
+    if figure is not None:
+        figure.colorbar(drawn, ax=ax, label="expected value", format="%.3g", ticks=ticks)
+
+
+def parallel(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
+    """Parallel coordinates: a line per evaluation through its parameters and its value, the better the darker.
+
+    Where a parameter's condition does not hold the line has a gap; failed evaluations are left out, and of more than 500
+    the best are drawn.
+    """
+    from matplotlib import colormaps
+    from matplotlib.collections import LineCollection
+
+    ax = _new_axes() if ax is None else ax
+    history = result.history
+    parameters = list(history.space.items())
+    counted = np.where(history.failed, np.inf, history.value * (-1 if result.optimizer.direction == "maximize" else 1))
+    order = np.argsort(counted, kind="stable")[: int((~history.failed).sum())][:_DRAWN][::-1]  # the best on top
+    heights = [_heights(parameter, history.x[order, i]) for i, (_, parameter) in enumerate(parameters)]
+    used = np.array([history.space.active(history.x[i]) for i in order], dtype=bool).reshape(len(order), len(parameters))
+    value = history.value[order]
+    low, high = (np.min(value), np.max(value)) if len(value) else (0.0, 1.0)
+    rows = np.column_stack([np.where(used, np.array(heights).T.reshape(used.shape), np.nan), _spread(value, low, high)])
+    colours = colormaps["viridis_r"](np.linspace(0, 1, len(order)))
+    lines = [np.column_stack([np.arange(len(row)), row]) for row in rows]
+    ax.add_collection(LineCollection(lines, colors=colours, linewidths=0.9, alpha=0.8))
+    for i, (_, parameter) in enumerate(parameters):
+        _draw_scale(ax, i, _scale_texts(parameter))
+    _draw_scale(ax, len(parameters), [(0.0, f"{low:.3g}"), (1.0, f"{high:.3g}")])
+    ax.set(xlim=(-0.3, len(parameters) + 0.5), ylim=(-0.05, 1.08), yticks=[])
+    ax.set_xticks(range(len(parameters) + 1), [*history.names, "value"], rotation=20 if len(parameters) > 5 else 0)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def _heights(parameter: Parameter, numbers: Vector) -> Vector:
+    """Where numbers of a parameter stand on its axis, from 0 to 1."""
+    labels = _labels(parameter)
+    if labels is not None:
+        return _spread(numbers, 0, len(labels) - 1)
+    assert not isinstance(parameter, (Categorical, Boolean))
+    if parameter.scale == "log":
+        return _spread(np.log(numbers), np.log(parameter.low), np.log(parameter.high))
+    return _spread(numbers, parameter.low, parameter.high)
+
+
+def _spread(numbers: Vector, low: float, high: float) -> Vector:
+    return (numbers - low) / (high - low) if high > low else np.full(len(numbers), 0.5)
+
+
+def _scale_texts(parameter: Parameter) -> list[tuple[float, str]]:
+    """What is written at an axis, and how high."""
+    labels = _labels(parameter)
+    if labels is not None:
+        return list(zip(_spread(np.arange(len(labels), dtype=np.float64), 0, len(labels) - 1).tolist(), labels))
+    assert not isinstance(parameter, (Categorical, Boolean))
+    return [(0.0, f"{parameter.low:g}"), (1.0, f"{parameter.high:g}")]
+
+
+def _draw_scale(ax: Axes, place: int, texts: list[tuple[float, str]]) -> None:
+    ax.plot([place, place], [0, 1], "-", color="0.3", linewidth=0.8, zorder=3)
+    box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0}
+    for height, text in texts:
+        ax.text(place + 0.04, height, text, fontsize="x-small", va="center", zorder=4, bbox=box)

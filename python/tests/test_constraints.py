@@ -245,3 +245,67 @@ def test_a_function_that_raises_is_named_where_nothing_meets_it():
     result = labcat.minimize(bowl, BOX, constraints=scipy_optimize.NonlinearConstraint(sometimes, -2, 2), budget=20, rng=1)
     assert (result.history.x[:, 0] <= 1).all(), "where it raises it is not met"
     pickle.loads(pickle.dumps(labcat.Optimizer(BOX, constraints=broken.__class__(line, -1, 1))))
+
+
+def test_text_and_linear_constraints_come_back_with_the_state():
+    from scipy.optimize import LinearConstraint
+
+    for known in ("x0 + x1 <= 1", LinearConstraint([[1, 1]], -np.inf, 1), ["x0 + x1 <= 1", "x0 >= 0.1"]):
+        optimizer = labcat.Optimizer([(0, 1)] * 2, constraints=known, rng=1)
+        for _ in range(10):
+            trial = optimizer.ask()
+            optimizer.tell(trial, -float(trial.x.sum()))
+        copy = labcat.Optimizer.from_json(optimizer.to_json())
+        asked = np.array([trial.x for trial in copy.ask(20)])
+        assert (asked.sum(axis=1) <= 1).all()
+        np.testing.assert_array_equal(asked, [trial.x for trial in optimizer.ask(20)])
+
+
+def test_constraints_that_are_functions_are_asked_for_again():
+    from scipy.optimize import NonlinearConstraint
+
+    disc = NonlinearConstraint(lambda x: x @ x, -np.inf, 1)
+    optimizer = labcat.Optimizer([(0, 1)] * 2, constraints=[disc, "x0 <= x1"], rng=1)
+    state = optimizer.to_json()
+    with pytest.raises(labcat.InvalidError, match="made with a function that is a constraint.* and 0 are given"):
+        labcat.Optimizer.from_json(state)
+    with pytest.raises(labcat.InvalidError, match="and 2 are given"):
+        labcat.Optimizer.from_json(state, constraints=[disc, disc])
+    for again in (disc, [disc, "x0 <= x1"]):
+        copy = labcat.Optimizer.from_json(state, constraints=again)
+        asked = [trial.x for trial in copy.ask(20)]
+        assert all(x @ x <= 1 and x[0] <= x[1] for x in asked)
+        assert labcat.Optimizer.from_json(copy.to_json(), constraints=disc).ask().x.shape == (2,)
+
+
+def test_a_state_keeps_how_many_constraints_are_measured():
+    state = labcat.Optimizer([(0, 1)], constraints=2, rng=1).to_json()
+    assert labcat.Optimizer.from_json(state, constraints=2).config["constraints"] == 2
+    with pytest.raises(labcat.InvalidError, match="constraints is 3; in the state 2 are measured"):
+        labcat.Optimizer.from_json(state, constraints=3)
+
+
+def at_most_one(x):
+    return x.sum()
+
+
+def test_a_pickle_keeps_every_known_constraint():
+    from scipy.optimize import NonlinearConstraint
+
+    optimizer = labcat.Optimizer(
+        [(0, 1)] * 2, constraints=[NonlinearConstraint(at_most_one, -np.inf, 1), "x0 >= 0.1"], rng=1
+    )
+    copy = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(optimizer))))
+    assert all(trial.x.sum() <= 1 and trial.x[0] >= 0.1 for trial in copy.ask(20))
+
+
+def test_a_checkpoint_with_other_constraints_belongs_to_another_problem(tmp_path):
+    path = tmp_path / "run.json"
+    options = {"budget": 6, "rng": 1, "checkpoint": path}
+    labcat.minimize(lambda x: -x.sum(), [(0, 1)] * 2, constraints="x0 + x1 <= 1", **options)
+    for other in ("x0 + x1 <= 2", None):
+        with pytest.raises(labcat.CheckpointError, match="another problem: its known constraints are"):
+            labcat.minimize(lambda x: -x.sum(), [(0, 1)] * 2, constraints=other, **options)
+    options["budget"] = 30
+    result = labcat.minimize(lambda x: -x.sum(), [(0, 1)] * 2, constraints="x0 + x1 <= 1", **options)
+    assert (result.history.x.sum(axis=1) <= 1).all()

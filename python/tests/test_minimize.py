@@ -60,7 +60,7 @@ def test_the_history_holds_every_evaluation_as_arrays():
     assert np.isnan(history.best[0])
     assert np.array_equal(history.best[1:], np.fmin.accumulate(values[1:]))
     frame = history.to_dataframe()
-    assert list(frame.columns) == ["id", "x0", "x1", "value", "failed", "run", "best", "reason"]
+    assert list(frame.columns) == ["id", "x0", "x1", "value", "failed", "run", "best", "reason", "seconds"]
     assert len(frame) == 30 and frame["x1"].tolist() == history.x[:, 1].tolist()
 
 

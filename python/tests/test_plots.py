@@ -165,7 +165,9 @@ def test_plot_draws_an_overview(tmp_path):
     figure.savefig(tmp_path / "run.png")
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     one = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=10, rng=1)
-    assert len(one.plot().axes) == 2
+    assert one.plot().axes[2].get_xlabel() == "x0"
+    three = labcat.minimize(lambda x: x @ x, [(-1, 2)] * 3, budget=10, rng=1)
+    assert [tick.get_text() for tick in three.plot().axes[2].get_xticklabels()] == ["x0", "x1", "x2", "value"]
 
 
 def test_axes_can_be_given():
@@ -203,3 +205,112 @@ def test_what_violates_a_constraint_is_hollow():
         assert len(hollow.get_xdata()) == violates.sum()
     (dots,) = [drawn for drawn in plots.convergence(result).lines if drawn.get_label() == "evaluation"]
     assert len(dots.get_xdata()) == (~violates).sum()
+
+
+LABELS = ["adam", "sgd", "lbfgs"]
+KINDS = {
+    "real": labcat.Real(-2, 3),
+    "log": labcat.Real(1e-4, 1, "log"),
+    "integer": labcat.Integer(1, 9),
+    "step": labcat.Integer(0, 10, step=5),
+    "category": labcat.Categorical(LABELS),
+    "boolean": labcat.Boolean(),
+    "fixed": labcat.Fixed("lu"),
+}
+PAIRS = [(a, b) for i, a in enumerate(KINDS) for b in list(KINDS)[i:] if (a, b) != ("fixed", "fixed")]
+
+
+def value_of(params):
+    """Something to minimise over parameters of any kind."""
+    total = 0.0
+    for i, value in enumerate(params.values()):
+        number = LABELS.index(value) if value in LABELS else 0.0 if isinstance(value, str) else float(value)
+        total += (i + 1) * abs(number - 0.6) ** 2
+    return total
+
+
+def drawn(*axes):
+    """Whether all of it can be rendered."""
+    for ax in axes:
+        ax.get_figure().canvas.draw()
+
+
+def check_every_plot(result):
+    drawn(*result.plot().axes)
+    names = result.history.names
+    axes = plots.slices(result)
+    assert [ax.get_xlabel() for ax in axes] == names
+    drawn(*axes, plots.parallel(result), plots.convergence(result), plots.relevance(result))
+    if len(names) > 1:
+        ax = plots.contours(result, names[:2])
+        assert (ax.get_xlabel(), ax.get_ylabel()) == tuple(names[:2])
+        drawn(ax)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("first, second", PAIRS, ids=["-".join(pair) for pair in PAIRS])
+def test_every_plot_of_every_pair_of_kinds(first, second):
+    space = labcat.Space(a=KINDS[first], b=KINDS[second])
+    check_every_plot(labcat.minimize(lambda a, b: value_of({"a": a, "b": b}), space, budget=14, rng=1))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_every_plot_of_all_kinds_with_conditions_failures_and_constraints(direction):
+    conditional = {
+        "momentum": labcat.Real(0, 1, when={"category": "sgd"}),
+        "decay": labcat.Real(1e-4, 1, "log", when={"boolean": True}),
+    }
+    space = labcat.Space({**KINDS, **conditional})
+
+    def fun(params):
+        if params["integer"] == 7:
+            raise RuntimeError("seven")
+        return value_of(params), [params["real"] - 1]
+
+    optimise = getattr(labcat, direction)
+    check_every_plot(optimise(fun, space, constraints=1, budget=40, rng=1, on_error="fail"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("budget", [1, 2, 5])
+def test_every_plot_of_a_run_that_has_hardly_begun(budget):
+    space = labcat.Space(a=KINDS["real"], b=KINDS["category"])
+    check_every_plot(labcat.minimize(lambda a, b: value_of({"a": a, "b": b}), space, budget=budget, rng=1))
+    check_every_plot(
+        labcat.minimize(lambda a, b: float("nan"), space, budget=budget, rng=1, max_first_failures=None)
+    )
+
+
+@pytest.mark.parametrize("budget", [25, 40, 150])  # converged, and restarted
+def test_a_slice_follows_the_function(budget):
+    result = labcat.minimize(lambda x: (x[0] - 1) ** 2 + (x[1] + 2) ** 2, [(-5, 5)] * 2, budget=budget, rng=1)
+    ax = plots.slices(result, ["x1"])[0]
+    (line,) = [line for line in ax.lines if line.get_linestyle() == "-"]
+    x, y = line.get_data()
+    true = (x + 2) ** 2
+    assert np.corrcoef(np.argsort(np.argsort(y)), np.argsort(np.argsort(true)))[0, 1] > 0.7
+    assert abs(x[np.argmin(y)] + 2) < 0.6
+
+
+def test_parallel_coordinates_have_gaps_where_a_condition_does_not_hold():
+    space = labcat.Space(kind=["a", "b"], x=labcat.Real(0, 1, when={"kind": "b"}), y=(0, 1))
+    result = labcat.minimize(lambda kind, y, x=0.5: y + x, space, budget=12, rng=1)
+    lines = plots.parallel(result).collections[0].get_segments()
+    count = sum(np.isnan(line).any() or len(line) < 4 for line in lines)
+    assert count == sum("x" not in evaluation.params for evaluation in result.history) > 0
+
+
+@pytest.mark.parametrize(
+    "draw, named",
+    [
+        (lambda r: plots.slices(r, ["speed"]), "allowed: some of x0, x1"),
+        (lambda r: plots.slices(r, []), "allowed: some of x0, x1"),
+        (lambda r: plots.slices(r, axes=[plt.gca()]), "2 parameters are drawn into as many axes, not into 1"),
+        (lambda r: plots.contours(r, ["x0"]), "2 parameters, not for 1"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(draw, named):
+    result = labcat.minimize(lambda x: x @ x, [(-1, 2)] * 2, budget=6, rng=1)
+    with pytest.raises(labcat.InvalidError, match=named):
+        draw(result)

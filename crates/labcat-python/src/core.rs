@@ -4,17 +4,16 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use labcat::{Config, Evaluation, Formula, Known, Optimizer, Outcome, Preset, TrialId};
+use labcat::{Config, Formula, Known, Optimizer, Preset, TrialId};
 use pyo3::prelude::*;
-use serde::Serialize;
 
 use crate::errors;
-use crate::parameters::{Described, described, domain};
+use crate::outcome::{Outcome, Told};
+use crate::parameters::{Parameter, domain};
+use crate::plain::{Settings, plain, set_all};
 
 /// A suggestion or a pending trial: id, point.
 type Suggested = (u64, Vec<f64>);
-/// An evaluation: id, point, value (NaN: failed), number of the local run.
-type Told = (u64, Vec<f64>, f64, usize);
 /// A linear constraint: factors, bound.
 type Row = (Vec<f64>, f64);
 /// The trust region: centre, half-axes.
@@ -69,41 +68,14 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// What an evaluation gave: its value, the standard deviation of its noise, its constraints, its gradient.
-type Measured = (f64, Option<f64>, Vec<f64>, Vec<f64>);
-
-/// What Python tells; a value that is NaN is none where constraints were measured.
-fn outcome(py: Python<'_>, (value, std, constraints, gradient): Measured) -> PyResult<Outcome> {
-    let outcome = if value.is_nan() && !constraints.is_empty() { Outcome::default() } else { value.into() };
-    let outcome = std.map_or(Ok(outcome.clone()), |std| outcome.with_std(std)).map_err(|e| errors::invalid(py, e))?;
-    Ok(outcome.with_constraints(constraints).with_gradient(gradient))
-}
-
-fn told(evaluation: &Evaluation) -> Told {
-    let value = evaluation.outcome.value().unwrap_or(f64::NAN);
-    (evaluation.id.0, evaluation.x.clone(), value, evaluation.run)
-}
-
-/// Plain data of the core as JSON; Python reads it with `json`.
-fn as_json<T: Serialize>(py: Python<'_>, data: &T) -> PyResult<String> {
-    serde_json::to_string(data).map_err(|e| errors::internal(py, &e.to_string()))
-}
-
 #[pymethods]
 impl Core {
     #[new]
-    fn new(
-        py: Python<'_>,
-        parameters: Vec<Described>,
-        preset: &str,
-        switches: Vec<(String, String)>,
-    ) -> PyResult<Core> {
-        let domain = domain(py, parameters)?;
+    fn new(py: Python<'_>, parameters: Vec<Py<Parameter>>, preset: &str, options: Settings) -> PyResult<Core> {
+        let domain = domain(py, &parameters)?;
         let preset: Preset = preset.parse().map_err(|e| errors::invalid(py, e))?;
         let mut config = Config::new(preset);
-        for (name, value) in &switches {
-            config.set(name, value).map_err(|e| errors::invalid(py, e))?;
-        }
+        set_all(&mut config, &options).map_err(|e| errors::invalid(py, e))?;
         let optimizer = detached(py, || Optimizer::new(domain, config))?.map_err(|e| errors::invalid(py, e))?;
         Ok(Core::from(optimizer))
     }
@@ -166,42 +138,42 @@ impl Core {
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 
-    fn tell(&self, py: Python<'_>, id: u64, measured: Measured) -> PyResult<()> {
-        let outcome = outcome(py, measured)?;
+    fn tell(&self, py: Python<'_>, id: u64, outcome: &Outcome) -> PyResult<()> {
+        let outcome = outcome.to_core(py)?;
         self.tell_with(py, |o| o.tell(TrialId(id), outcome))
     }
 
-    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, measured: Measured) -> PyResult<u64> {
-        let outcome = outcome(py, measured)?;
+    fn tell_point(&self, py: Python<'_>, x: Vec<f64>, outcome: &Outcome) -> PyResult<u64> {
+        let outcome = outcome.to_core(py)?;
         self.tell_with(py, |o| o.tell_point(&x, outcome)).map(|id| id.0)
     }
 
-    #[pyo3(signature = (id, reason = ""))]
-    fn fail(&self, py: Python<'_>, id: u64, reason: &str) -> PyResult<()> {
-        self.tell_with(py, |o| o.tell(TrialId(id), Outcome::failed(reason)))
-    }
-
-    #[pyo3(signature = (x, reason = ""))]
-    fn fail_point(&self, py: Python<'_>, x: Vec<f64>, reason: &str) -> PyResult<u64> {
-        self.tell_with(py, |o| o.tell_point(&x, Outcome::failed(reason))).map(|id| id.0)
+    fn revise(&self, py: Python<'_>, id: u64, outcome: &Outcome) -> PyResult<()> {
+        let outcome = outcome.to_core(py)?;
+        self.tell_with(py, |o| o.revise(TrialId(id), outcome))
     }
 
     fn cancel(&self, py: Python<'_>, id: u64) -> PyResult<()> {
         self.tell_with(py, |o| o.cancel(TrialId(id)))
     }
 
-    fn revise(&self, py: Python<'_>, id: u64, measured: Measured) -> PyResult<()> {
-        let outcome = outcome(py, measured)?;
-        self.tell_with(py, |o| o.revise(TrialId(id), outcome))
+    /// Makes a point pending that was chosen elsewhere; its id.
+    fn adopt(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<u64> {
+        self.with(py, |o| o.adopt(&x))?.map(|id| id.0).map_err(|e| errors::invalid(py, e))
     }
 
-    /// The measured constraints of every evaluation, in the order told; empty where none were told.
-    fn measured(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
-        self.with(py, |o| o.evaluations().iter().map(|e| e.outcome.constraints().to_vec()).collect())
+    /// Ends the local run.
+    fn restart(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Optimizer::restart)
     }
 
     fn enqueue(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
         self.with(py, |o| o.enqueue(&x))?.map_err(|e| errors::invalid(py, e))
+    }
+
+    /// The points that were enqueued and not yet suggested.
+    fn queued(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
+        self.with(py, |o| o.queued().map(<[f64]>::to_vec).collect())
     }
 
     /// The point to use: where, expected value and its standard deviation.
@@ -210,29 +182,21 @@ impl Core {
     }
 
     fn best(&self, py: Python<'_>) -> PyResult<Option<Told>> {
-        self.with(py, |o| o.best().map(told))
+        self.with(py, |o| o.best().map(Told::from))
+    }
+
+    /// The evaluation told last.
+    fn newest(&self, py: Python<'_>) -> PyResult<Option<Told>> {
+        self.with(py, |o| o.evaluations().last().map(Told::from))
     }
 
     fn evaluations(&self, py: Python<'_>) -> PyResult<Vec<Told>> {
-        self.with(py, |o| o.evaluations().iter().map(told).collect())
+        self.with(py, |o| o.evaluations().iter().map(Told::from).collect())
     }
 
     /// Whether values are known to have noise, and its standard deviation as given or estimated (0 if there is none or each was told).
     fn noise(&self, py: Python<'_>) -> PyResult<(bool, f64)> {
         self.with(py, |o| (o.has_noise(), o.noise_sigma().unwrap_or(0.0)))
-    }
-
-    /// Standard deviations of values, by id, where they were told.
-    fn stds(&self, py: Python<'_>) -> PyResult<Vec<(u64, f64)>> {
-        self.with(py, |o| o.evaluations().iter().filter_map(|e| e.outcome.std().map(|std| (e.id.0, std))).collect())
-    }
-
-    /// Why evaluations failed, by id, where anybody said.
-    fn reasons(&self, py: Python<'_>) -> PyResult<Vec<(u64, String)>> {
-        self.with(py, |o| {
-            let reason = |e: &Evaluation| e.outcome.reason().map(|reason| (e.id.0, reason.to_owned()));
-            o.evaluations().iter().filter_map(reason).collect()
-        })
     }
 
     fn pending(&self, py: Python<'_>) -> PyResult<Vec<Suggested>> {
@@ -270,30 +234,29 @@ impl Core {
         self.with(py, |o| o.trust_region().map(|r| (r.centre, r.half_axes)))
     }
 
-    fn report(&self, py: Python<'_>) -> PyResult<String> {
+    /// What the newest `ask` did.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let report = self.with(py, |o| o.report().cloned())?;
-        as_json(py, &report)
+        plain(py, &report)
     }
 
-    /// Changes some of the stopping switches.
-    fn set_stopping(&self, py: Python<'_>, switches: Vec<(String, String)>) -> PyResult<()> {
+    /// Changes some of the stopping options.
+    fn set_stopping(&self, py: Python<'_>, options: Settings) -> PyResult<()> {
         self.with(py, |o| {
             let mut config = o.config().clone();
-            for (name, value) in &switches {
-                config.set(name, value)?;
-            }
+            set_all(&mut config, &options)?;
             o.set_stopping(config.budget, config.target, config.tolerance)
         })?
         .map_err(|e: labcat::ConfigError| errors::invalid(py, e))
     }
 
-    fn config(&self, py: Python<'_>) -> PyResult<String> {
+    /// Every option by its name.
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let config = self.with(py, |o| o.config().clone())?;
-        as_json(py, &config)
+        plain(py, &config)
     }
 
-    fn parameters(&self, py: Python<'_>) -> PyResult<Vec<Described>> {
-        let parameters = self.with(py, |o| o.domain().parameters().to_vec())?;
-        parameters.into_iter().map(|p| described(py, p)).collect()
+    fn parameters(&self, py: Python<'_>) -> PyResult<Vec<Parameter>> {
+        self.with(py, |o| o.domain().parameters().iter().cloned().map(Parameter::from).collect())
     }
 }

@@ -3,33 +3,54 @@
 
 mod core;
 mod errors;
+mod outcome;
 mod parameters;
+mod plain;
 
 use labcat::{Config, Kind, Preset, SWITCHES, Switch};
 use pyo3::prelude::*;
 
 use crate::core::Core;
-use crate::parameters::{Described, domain};
+use crate::outcome::{Outcome, Told};
+use crate::parameters::{Parameter, domain};
 
 /// Checks a list of parameters, and counts those that are not fixed (1 if all are); an error names what is wrong.
 #[pyfunction]
-fn check_domain(py: Python<'_>, parameters: Vec<Described>) -> PyResult<usize> {
-    domain(py, parameters).map(|domain| domain.free_parameters())
+fn check_domain(py: Python<'_>, parameters: Vec<Py<Parameter>>) -> PyResult<usize> {
+    domain(py, &parameters).map(|domain| domain.free_parameters())
 }
 
-/// A switch: name, group, what it does, what it may be, its type in Python, its values in `paper` and in `default`.
-type Row = (&'static str, &'static str, &'static str, String, String, String, String);
+/// An option of the core, in words.
+#[pyclass(frozen, get_all, module = "labcat._labcat")]
+#[derive(Clone)]
+struct Described {
+    name: &'static str,
+    /// The part of the algorithm.
+    group: &'static str,
+    help: &'static str,
+    allowed: String,
+    /// As Python writes it.
+    annotation: String,
+    /// Its value in each preset.
+    paper: String,
+    default: String,
+}
 
-/// Every switch of the core.
+/// Every option of the core.
 #[pyfunction]
-fn switches() -> Vec<Row> {
+fn switches() -> Vec<Described> {
     let (paper, default) = (Config::new(Preset::Paper), Config::new(Preset::Default));
     let value = |config: &Config, name| config.get(name).unwrap_or_default();
-    let row = |s: &Switch| {
-        let name = s.name;
-        (name, s.group, s.help, s.allowed(), annotation(s), value(&paper, name), value(&default, name))
+    let describe = |s: &Switch| Described {
+        name: s.name,
+        group: s.group,
+        help: s.help,
+        allowed: s.allowed(),
+        annotation: annotation(s),
+        paper: value(&paper, s.name),
+        default: value(&default, s.name),
     };
-    SWITCHES.iter().map(row).collect()
+    SWITCHES.iter().map(describe).collect()
 }
 
 /// The type of a switch as Python writes it.
@@ -56,12 +77,32 @@ fn default_budget(d: usize) -> usize {
     labcat::default_budget(d)
 }
 
+/// Runs the command line with some arguments, the program's name first, and gives its exit status.
+#[cfg(unix)]
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| labcat_cli::main(arguments))
+}
+
+/// The command line is not made for this system.
+#[cfg(not(unix))]
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> PyResult<u8> {
+    drop(arguments);
+    Err(errors::invalid(py, "the command line runs on Linux and macOS; on Windows use WSL"))
+}
+
 /// The native module.
 #[pymodule(gil_used = false)]
 fn _labcat(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Core>()?;
+    module.add_class::<Described>()?;
+    module.add_class::<Outcome>()?;
+    module.add_class::<Parameter>()?;
+    module.add_class::<Told>()?;
     module.add_function(wrap_pyfunction!(check_domain, module)?)?;
     module.add_function(wrap_pyfunction!(default_budget, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(switches, module)?)
 }

@@ -1,23 +1,65 @@
-//! Parameters as Python passes them.
+//! Parameters as they cross the border.
 
-use labcat::{Condition, Domain, Label, Parameter, ParameterKind, Scale};
+use labcat::{Condition, Domain, Label, ParameterKind, Scale};
 use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Name, low, high, scale, type, step, labels (each as JSON), whether they are ordered, and the condition: another parameter's name
-/// and its values.
-pub(crate) type Described = (String, f64, f64, String, String, u64, Vec<String>, bool, Option<(String, Vec<f64>)>);
+/// A label of a category: plain data.
+#[derive(Clone, Debug, PartialEq, FromPyObject, IntoPyObject)]
+pub(crate) enum Plain {
+    Flag(bool),
+    Whole(i64),
+    Number(f64),
+    Text(String),
+}
+
+/// A parameter of the core.
+#[pyclass(frozen, get_all, eq, module = "labcat._labcat")]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parameter {
+    name: String,
+    /// "real", "integer", "boolean" or "categorical".
+    kind: String,
+    low: f64,
+    high: f64,
+    scale: String,
+    step: u64,
+    labels: Vec<Option<Plain>>,
+    ordered: bool,
+    /// Another parameter's name and the values, as in a point, with which this one is used.
+    when: Option<(String, Vec<f64>)>,
+}
+
+#[pymethods]
+impl Parameter {
+    #[new]
+    #[pyo3(signature = (name, kind, low = 0.0, high = 0.0, *, scale = String::from("linear"), step = 1, labels = Vec::new(), ordered = false, when = None))]
+    #[allow(clippy::too_many_arguments)] // they are keywords
+    fn new(
+        name: String,
+        kind: String,
+        low: f64,
+        high: f64,
+        scale: String,
+        step: u64,
+        labels: Vec<Option<Plain>>,
+        ordered: bool,
+        when: Option<(String, Vec<f64>)>,
+    ) -> Self {
+        Self { name, kind, low, high, scale, step, labels, ordered, when }
+    }
+}
 
 /// Checks parameters given from Python.
-pub(crate) fn domain(py: Python<'_>, parameters: Vec<Described>) -> PyResult<Domain> {
-    let parameters = parameters.into_iter().map(|p| parameter(py, p)).collect::<PyResult<Vec<_>>>()?;
+pub(crate) fn domain(py: Python<'_>, parameters: &[Py<Parameter>]) -> PyResult<Domain> {
+    let parameters = parameters.iter().map(|p| parameter(py, p.get())).collect::<PyResult<Vec<_>>>()?;
     Domain::from_parameters(parameters).map_err(|e| errors::invalid(py, e))
 }
 
-fn parameter(py: Python<'_>, described: Described) -> PyResult<Parameter> {
-    let (name, low, high, scale, kind, step, labels, ordered, when) = described;
-    let scale = match scale.as_str() {
+fn parameter(py: Python<'_>, given: &Parameter) -> PyResult<labcat::Parameter> {
+    let Parameter { name, kind, low, high, .. } = given;
+    let scale = match given.scale.as_str() {
         "linear" => Scale::Linear,
         "log" => Scale::Log,
         other => {
@@ -25,37 +67,63 @@ fn parameter(py: Python<'_>, described: Described) -> PyResult<Parameter> {
             return Err(errors::invalid(py, message));
         }
     };
-    let label = |text: &String| serde_json::from_str(text).map_err(|e| errors::internal(py, &e.to_string()));
     let mut parameter = match kind.as_str() {
-        "real" => Parameter::real(&name, low, high),
-        "integer" => Parameter::integer(&name, low, high).in_steps(step),
-        "boolean" => Parameter::boolean(&name),
+        "real" => labcat::Parameter::real(name, *low, *high),
+        "integer" => labcat::Parameter::integer(name, *low, *high).in_steps(given.step),
+        "boolean" => labcat::Parameter::boolean(name),
         "categorical" => {
-            let labels = labels.iter().map(label).collect::<PyResult<Vec<Label>>>()?;
-            let plain = Parameter::categorical(&name, labels);
-            if ordered { plain.ordered() } else { plain }
+            let plain = labcat::Parameter::categorical(name, given.labels.iter().map(label).collect::<Vec<_>>());
+            if given.ordered { plain.ordered() } else { plain }
         }
         other => return Err(errors::internal(py, &format!("a parameter of type {other:?}"))),
     };
     parameter.scale = scale;
-    parameter.when = when.map(|(parameter, values)| Condition { parameter, values });
+    parameter.when = given.when.clone().map(|(parameter, values)| Condition { parameter, values });
     Ok(parameter)
 }
 
-/// A parameter of the core as Python reads it.
-pub(crate) fn described(py: Python<'_>, p: Parameter) -> PyResult<Described> {
-    let scale = match p.scale {
-        Scale::Linear => "linear",
-        Scale::Log => "log",
-    };
-    let kind = p.kind.name().to_owned();
-    let (step, labels, ordered) = match p.kind {
-        ParameterKind::Integer { step } => (step, Vec::new(), false),
-        ParameterKind::Categorical { labels, ordered } => (1, labels, ordered),
-        ParameterKind::Real | ParameterKind::Boolean => (1, Vec::new(), false),
-    };
-    let label = |label: &Label| serde_json::to_string(label).map_err(|e| errors::internal(py, &e.to_string()));
-    let labels = labels.iter().map(label).collect::<PyResult<Vec<String>>>()?;
-    let when = p.when.map(|c| (c.parameter, c.values));
-    Ok((p.name, p.low, p.high, scale.to_owned(), kind, step, labels, ordered, when))
+fn label(plain: &Option<Plain>) -> Label {
+    match plain {
+        None => Label::Empty,
+        Some(Plain::Flag(flag)) => Label::Flag(*flag),
+        Some(Plain::Whole(whole)) => Label::Whole(*whole),
+        Some(Plain::Number(number)) => Label::Number(*number),
+        Some(Plain::Text(text)) => Label::Text(text.clone()),
+    }
+}
+
+fn plain(label: Label) -> Option<Plain> {
+    match label {
+        Label::Empty => None,
+        Label::Flag(flag) => Some(Plain::Flag(flag)),
+        Label::Whole(whole) => Some(Plain::Whole(whole)),
+        Label::Number(number) => Some(Plain::Number(number)),
+        Label::Text(text) => Some(Plain::Text(text)),
+    }
+}
+
+impl From<labcat::Parameter> for Parameter {
+    fn from(p: labcat::Parameter) -> Self {
+        let scale = match p.scale {
+            Scale::Linear => "linear",
+            Scale::Log => "log",
+        };
+        let kind = p.kind.name().to_owned();
+        let (step, labels, ordered) = match p.kind {
+            ParameterKind::Integer { step } => (step, Vec::new(), false),
+            ParameterKind::Categorical { labels, ordered } => (1, labels, ordered),
+            ParameterKind::Real | ParameterKind::Boolean => (1, Vec::new(), false),
+        };
+        Self {
+            name: p.name,
+            kind,
+            low: p.low,
+            high: p.high,
+            scale: scale.to_owned(),
+            step,
+            labels: labels.into_iter().map(plain).collect(),
+            ordered,
+            when: p.when.map(|c| (c.parameter, c.values)),
+        }
+    }
 }

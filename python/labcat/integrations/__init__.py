@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from .._errors import missing
 
 if TYPE_CHECKING:
-    from . import optuna
+    from . import optuna, sklearn
 
-__all__ = ["optuna"]
+__all__ = ["optuna", "sklearn"]
+
+_PACKAGES = {"sklearn": "scikit-learn"}
+"""What is installed under another name than it is imported."""
 
 
 def __getattr__(name: str) -> object:
@@ -24,4 +27,4 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != name:
             raise
-        raise missing(f"labcat.integrations.{name}", name, name) from error
+        raise missing(f"labcat.integrations.{name}", _PACKAGES.get(name, name), name) from error

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import sys
 import threading
 import warnings
 import weakref
@@ -26,29 +25,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
-from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from labcat import (
-    BudgetOutstanding,
-    Categorical,
-    Integer,
-    InvalidError,
-    NoModelError,
-    Optimizer,
-    Real,
-    Space,
-    Stopped,
-    Trial,
-)
+from labcat import BudgetOutstanding, InvalidError, NoModelError, Optimizer, Stopped
+from labcat.integrations._optuna_space import Conditional, Grid, Point, StudySpace, clipped
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,13 +49,8 @@ _TRIES = 5
 _LEAST_CACHE, _MOST_RECOMMENDED = 7.0, 400
 """Of `recommended_trial`: observations of its model, at least per parameter and at most in all."""
 
-_DESIGN = 2
-"""Points of its design, the fewest that there can be: it has its evaluations."""
-
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
-
-_Point = tuple[float, ...]
 
 _CONSTRAINTS = "constraints"  # of the system attributes, as Optuna's own samplers have it
 
@@ -86,10 +64,12 @@ class LabcatSampler(BaseSampler):
     next one, in all processes.
 
     Floats, integers and categories are optimised together, on a logarithmic scale with ``log=True``,
-    on a grid with ``step``; no point comes twice while there are others. Parameters that are not part
-    of every trial, and all parameters of studies with several objectives, are sampled independently
-    of each other, with a warning. Constraints (`constraints_func`, or those that a trial sets)
-    are met where they are not above 0; all trials must have as many. Pruned and failed trials, and
+    on a grid with ``step``; no point comes twice while there are others. A parameter that is part of a trial
+    only with some values of another (a category or a whole number) is optimised under that condition, as with
+    labcat's own ``when=``; the trials tell. A range that has changed is the newest one, and what lies in it is
+    used. What a trial asks for that no trial has had is sampled independently, as are all parameters of
+    studies with several objectives, of which a warning tells. Constraints (`constraints_func`, or those that a
+    trial sets, `trial.set_constraint`) are satisfied where they are not above 0; all trials must have as many. Pruned and failed trials, and
     infinite values, are failed evaluations: the model takes them to be no better than the best point.
 
     Parameters
@@ -168,11 +148,11 @@ class LabcatSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """The parameters that every finished trial has."""
+        """The parameters that finished trials have, in their newest ranges."""
         if len(study.directions) > 1:
             return {}
         with self._lock:
-            space = self._follower(study).search_space()
+            space = self._follower(study).search_space().distributions
         return {
             name: distribution for name, distribution in space.items() if not distribution.single()
         }
@@ -213,13 +193,16 @@ class LabcatSampler(BaseSampler):
         param_distribution: BaseDistribution,
     ) -> Any:
         """A value of one parameter, with no regard to the others."""
-        if self._warn_independent_sampling:
-            reason = self._why_independent(study, param_name, param_distribution)
-            if reason is not None:
-                warnings.warn(
-                    f"parameter {param_name!r} is sampled independently, not optimised: {reason}",
-                    stacklevel=2,
-                )
+        if self._warn_independent_sampling and len(study.directions) > 1 and not param_distribution.single():
+            warnings.warn(
+                f"parameter {param_name!r} is sampled independently, not optimised: labcat optimises one objective",
+                stacklevel=2,
+            )
+        suggested = trial.system_attrs.get(_ATTRIBUTE, {}).get("params", {})
+        if param_name in suggested:  # in the range that the parameter had before
+            near = clipped(param_distribution, suggested[param_name])
+            if near is not None:
+                return near
         return self._independently(study, trial, param_name, param_distribution)
 
     def _independently(
@@ -237,28 +220,12 @@ class LabcatSampler(BaseSampler):
             sampler = RandomSampler(seed=int(seed.generate_state(1)[0]))
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
-    def _why_independent(
-        self, study: Study, name: str, distribution: BaseDistribution
-    ) -> str | None:
-        """Why a parameter is not optimised; None if it is no loss."""
-        if distribution.single():
-            return None
-        if len(study.directions) > 1:
-            return "labcat optimises one objective"
-        if not study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-            return None  # before the first result nothing is known of the parameters
-        with self._lock:
-            known = self._follower(study).search_space().get(name)
-        if known == distribution:
-            return None  # it became known while the trial ran
-        return "it is not part of every trial with the same bounds"
-
 
 def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "auto") -> FrozenTrial:
     """The trial to use of a study whose values have noise: the one with the best posterior.
 
     `study.best_trial` is the luckiest draw then. The model is made of all complete trials, whoever
-    suggested them, over the parameters that they have in common.
+    suggested them, over all their parameters.
 
     Parameters
     ----------
@@ -282,29 +249,28 @@ def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "au
     True
     """
     best = study.best_trial  # an error of Optuna for several objectives and for none complete
-    space = IntersectionSearchSpace().calculate(study)
-    free = {name: distribution for name, distribution in space.items() if not distribution.single()}
-    if not free:
-        return best
-    grid, told = _Grid(free), []
     maximize = study.direction == StudyDirection.MAXIMIZE
     trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    known = StudySpace()
+    known.add(trials)
+    free = [name for name, distribution in known.now().distributions.items() if not distribution.single()]
+    if not free:
+        return best
+    grid, told = Grid(known.now().restricted(free)), []
     optimizer = Optimizer(
         grid.space,
         direction="maximize" if maximize else "minimize",
         rng=0,
         noise=noise,
-        initial_points=_DESIGN,
         cache_factor=max(_LEAST_CACHE, min(len(trials), _MOST_RECOMMENDED) / len(free)),
     )
     for trial in trials:
         x = grid.point(trial.params)
         if x is not None and trial.value is not None and np.isfinite(trial.value):
-            optimizer.tell(x=x, value=trial.value)
+            optimizer.tell(optimizer.adopt(x), trial.value)  # in place of a design
             told.append((x, trial))
     with contextlib.suppress(Stopped):  # nothing is left of a finite space
-        for _ in range(_DESIGN + 1):
-            optimizer.cancel(optimizer.ask())  # beyond the design it makes the model
+        optimizer.ask()  # makes the model
     if not optimizer._has_noise:
         return best
     try:
@@ -328,13 +294,20 @@ class _Follower:
     def __init__(self, study: Study, options: dict[str, Any]) -> None:
         self._study = weakref.proxy(study)
         self._options = options
-        self._search_space = IntersectionSearchSpace(include_pruned=True)
+        self._space = StudySpace()
+        self._spaced: set[int] = set()  # numbers of the trials that it knows
         self._finished: set[int] = set()  # numbers of the trials that will not change any more
         self._mirror: _Mirror | None = None
 
-    def search_space(self) -> dict[str, BaseDistribution]:
-        space: dict[str, BaseDistribution] = self._search_space.calculate(self._study)
-        return space
+    def search_space(self) -> Conditional:
+        """What is known of the parameters."""
+        ended = (TrialState.COMPLETE, TrialState.PRUNED)
+        trials = self._study.get_trials(deepcopy=False, states=ended)
+        if len(trials) > len(self._spaced):
+            news = [trial for trial in trials if trial.number not in self._spaced]
+            self._spaced.update(trial.number for trial in news)
+            self._space.add(sorted(news, key=lambda trial: trial.number))
+        return self._space.now()
 
     def suggest(
         self, trial: FrozenTrial, chosen: dict[str, BaseDistribution], entropy: int
@@ -361,11 +334,14 @@ class _Follower:
         finished = (t for t in self._unfinished() if t.state == TrialState.COMPLETE)
         count = max((len(_constraints_of(t)) for t in finished), default=0)
         count = max(count, 0 if mirror is None else mirror.constraints)
-        if mirror is None or mirror.grid.distributions != chosen or mirror.constraints != count:
+        conditional = self.search_space().restricted(chosen)
+        if conditional.distributions != chosen:  # it became known since the trial began
+            conditional = Conditional(chosen, {}, frozenset(chosen))
+        if mirror is None or mirror.grid.conditional != conditional or mirror.constraints != count:
             maximize = self._study.direction == StudyDirection.MAXIMIZE
             seed = np.random.SeedSequence((entropy, trial.number))
             options = {**self._options, "direction": "maximize" if maximize else "minimize"}
-            mirror = self._mirror = _Mirror(_Grid(chosen), seed, options, count)
+            mirror = self._mirror = _Mirror(Grid(conditional), seed, options, count)
             news = self._trials()
         else:
             news = self._unfinished()
@@ -381,12 +357,10 @@ class _Follower:
         """The trials that had not finished at the last look."""
         return [trial for trial in self._trials() if trial.number not in self._finished]
 
-    def _is_taken(self, x: _Point, trial: FrozenTrial, grid: _Grid) -> bool:
+    def _is_taken(self, x: Point, trial: FrozenTrial, grid: Grid) -> bool:
         """Whether another process has suggested the same point at the same moment."""
-        return any(
-            other.number != trial.number and grid.point(_params_of(other)) == x
-            for other in self._unfinished()
-        )
+        others = (grid.point(_params_of(other)) for other in self._unfinished() if other.number != trial.number)
+        return any(other is not None and grid.same(other, x) for other in others)
 
 
 def _run_of(trial: FrozenTrial) -> int:
@@ -398,15 +372,14 @@ class _Mirror:
     """An optimiser that follows the trials of a study, whoever suggested them."""
 
     def __init__(
-        self, grid: _Grid, seed: np.random.SeedSequence, options: dict[str, Any], constraints: int
+        self, grid: Grid, seed: np.random.SeedSequence, options: dict[str, Any], constraints: int
     ) -> None:
         self.grid = grid
         self.constraints = constraints
         self.run = 0  # the local run of the study, in which the next point is suggested
         self._optimizer = Optimizer(grid.space, rng=seed, constraints=constraints, **options)
-        self._pending: dict[int, tuple[int, _Point]] = {}  # by the trial's number: id, point asked
+        self._pending: dict[int, tuple[int, Point]] = {}  # by the trial's number: id, point asked
         self._told: set[int] = set()  # numbers of trials
-        self._foreign = 0  # trials of this run that took the place of one of our design
 
     def follow(self, trials: Iterable[FrozenTrial]) -> None:
         """Tells the optimiser what is new in trials."""
@@ -426,25 +399,18 @@ class _Mirror:
                 self._begin_next_run()
             if _run_of(trial) < self.run:
                 return  # a late result of a run that is over
-            self._pending[trial.number] = (self._register(x), x)
+            self._pending[trial.number] = (self._optimizer.adopt(x).id, x)
         if not running:
             self._finish(trial, x)
 
-    def _register(self, x: _Point) -> int:
-        """Makes a point pending that the optimiser did not suggest."""
-        self._optimizer.enqueue(x)
-        if self.run > 0:
-            self._foreign += 1
-        return self._optimizer.ask().id
-
-    def _finish(self, trial: FrozenTrial, x: _Point) -> None:
+    def _finish(self, trial: FrozenTrial, x: Point) -> None:
         self._told.add(trial.number)
         id, asked = self._pending.pop(trial.number)
         value = trial.value if trial.state == TrialState.COMPLETE else None
         limits = _constraints_of(trial)
         if len(limits) != self.constraints:  # it was not measured: nothing is known of it
             value, limits = None, []
-        if x != asked:  # it was moved by the user
+        if not self.grid.same(x, asked):  # it was moved by the user
             self._optimizer.cancel(id)
             if value is None:
                 self._optimizer.fail(x=x, reason=trial.state.name.lower())
@@ -461,37 +427,16 @@ class _Mirror:
             self._optimizer.cancel(self._pending.pop(number)[0])
 
     def _begin_next_run(self) -> None:
-        """Has the optimiser end its local run: no values differ by more than this tolerance."""
-        tolerance = self._optimizer.config["tolerance"]
-        self._optimizer.set_stopping(tolerance=sys.float_info.max)
-        run = self.run
-        # What is left of a design comes first; then a point of the model as it is, which goes with
-        # that point; then the run is looked at anew, and ends unless it has hardly begun.
-        for _ in range(self._foreign + 2):
-            self._optimizer.cancel(self._ask())
-            if self.run > run:
-                break
-        self._optimizer.set_stopping(tolerance=tolerance)
-        self.run = run + 1
+        """Ends the local run, as another process has."""
+        self._optimizer.restart()
+        self.run += 1
 
-    def _ask(self) -> Trial:
-        """The optimiser's next point; it may be the first of a new local run."""
+    def suggest(self, number: int) -> Point:
+        """The point of a trial; it may be the first of a new local run."""
+        self._forget(number)
         restarts = len(self._optimizer.restarts)
         asked = self._optimizer.ask()
-        begun = len(self._optimizer.restarts) - restarts
-        if begun:
-            self.run += begun
-            self._foreign = 0
-        return asked
-
-    def suggest(self, number: int) -> _Point:
-        """The point of a trial."""
-        self._forget(number)
-        asked = self._ask()
-        while self._foreign > 0 and (self._optimizer.report or {}).get("origin") == "design":
-            self._foreign -= 1
-            self._optimizer.cancel(asked)
-            asked = self._ask()
+        self.run += len(self._optimizer.restarts) - restarts
         point = tuple(asked.x.tolist())
         self._pending[number] = (asked.id, point)
         return point
@@ -508,68 +453,3 @@ def _constraints_of(trial: FrozenTrial) -> list[float]:
     attributes = trial.system_attrs
     named = sorted(key for key in attributes if key.startswith(f"{_CONSTRAINTS}:"))
     return [*(attributes.get(_CONSTRAINTS) or ()), *(float(attributes[key]) for key in named)]
-
-
-class _Grid:
-    """Parameters of Optuna as a space of labcat: a category by its number, a float with steps by theirs."""
-
-    def __init__(self, distributions: dict[str, BaseDistribution]) -> None:
-        self.distributions = distributions
-        self.space = Space({f"x{i}": _parameter(d) for i, d in enumerate(distributions.values())})
-
-    def point(self, params: Mapping[str, Any]) -> _Point | None:
-        """The point that parameters describe; None if one is missing or out of bounds."""
-        x = []
-        for name, distribution in self.distributions.items():
-            if name not in params:
-                return None
-            number = _number(distribution, params[name])
-            if number is None:
-                return None
-            x.append(number)
-        return tuple(x)
-
-    def params(self, x: _Point) -> dict[str, Any]:
-        return {name: _value(d, number) for (name, d), number in zip(self.distributions.items(), x)}
-
-
-def _parameter(distribution: BaseDistribution) -> Real | Integer | Categorical:
-    if isinstance(distribution, CategoricalDistribution):
-        return Categorical(range(len(distribution.choices)))
-    assert isinstance(distribution, (FloatDistribution, IntDistribution))
-    scale: Literal["linear", "log"] = "log" if distribution.log else "linear"
-    if isinstance(distribution, IntDistribution):
-        return Integer(distribution.low, distribution.high, scale, distribution.step)
-    if distribution.step is not None:
-        return Integer(0, round((distribution.high - distribution.low) / distribution.step))
-    return Real(distribution.low, distribution.high, scale)
-
-
-def _number(distribution: BaseDistribution, value: Any) -> float | None:
-    """A value of Optuna as a number of a point; None if it is none of the distribution's."""
-    if isinstance(distribution, CategoricalDistribution):
-        try:
-            return float(distribution.to_internal_repr(value))
-        except ValueError:
-            return None
-    assert isinstance(distribution, (FloatDistribution, IntDistribution))
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    if not distribution.low <= value <= distribution.high:
-        return None
-    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
-        return float(round((value - distribution.low) / distribution.step))
-    if isinstance(distribution, IntDistribution) and (value - distribution.low) % distribution.step:
-        return None
-    return float(value)
-
-
-def _value(distribution: BaseDistribution, number: float) -> Any:
-    if isinstance(distribution, CategoricalDistribution):
-        return distribution.choices[round(number)]
-    if isinstance(distribution, IntDistribution):
-        return round(number)
-    assert isinstance(distribution, FloatDistribution)
-    if distribution.step is None:
-        return number
-    return min(distribution.low + round(number) * distribution.step, distribution.high)

@@ -34,9 +34,6 @@ FALLS_BACK = {
     "test_float",
     "test_int",
     "test_categorical",
-    "test_conditional_sample_independent",
-    "test_conditional_parameter_objective",
-    "test_dynamic_range_objective",
     "test_multi_objective_sample_independent",
 }
 
@@ -264,19 +261,121 @@ def test_a_new_sampler_for_each_trial_gets_beyond_the_design_of_a_restart():
         assert min(values) < 1e-3 and len(values) < 60
 
 
-def test_what_it_cannot_optimise_is_sampled_independently_with_a_warning():
+def random_fallbacks(study, objective, n):
+    """Which parameters were drawn at random, by trial."""
+    drawn = []
+    plain = study.sampler._independently
+    study.sampler._independently = lambda s, trial, name, d: drawn.append((trial.number, name)) or plain(s, trial, name, d)
+    study.optimize(objective, n_trials=n)
+    return drawn
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_range_that_changes_all_the_time_is_optimised():
     def objective(trial):
-        trial.suggest_float("other", 0, 1 + trial.number)
-        return (trial.suggest_float("x", -5, 5) - 1) ** 2
+        other = trial.suggest_float("other", 0, 1 + trial.number)
+        return (trial.suggest_float("x", -5, 5) - 1) ** 2 + (other - 0.5) ** 2
 
     study = optuna.create_study(sampler=LabcatSampler(seed=1))
-    with pytest.warns(UserWarning, match="'other' is sampled independently"):
-        study.optimize(objective, n_trials=12)
-    assert study.best_value < 0.1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        study.sampler = LabcatSampler(seed=1, warn_independent_sampling=False)
-        study.optimize(objective, n_trials=3)
+    assert random_fallbacks(study, objective, 25) == [(0, "other"), (0, "x")]
+    assert study.best_value < 0.05
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_narrowed_range_is_optimised_with_what_is_known_of_it():
+    def objective(low, high):
+        def value(trial):
+            x, y = trial.suggest_float("x", low, high), trial.suggest_float("y", -5, 5)
+            return (x - 1) ** 2 + (x + y) ** 2
+
+        return value
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(objective(-5, 5), n_trials=15)
+    assert random_fallbacks(study, objective(0.5, 2), 8) == []
+    assert all(0.5 <= trial.params["x"] <= 2 for trial in study.trials[15:])
+    assert study.best_value < 1e-3
+    mirror = study.sampler._followers[study]._mirror
+    inside = sum(0.5 <= trial.params["x"] <= 2 for trial in study.trials)
+    assert mirror._optimizer.n_evaluations == inside - 1  # the newest is told when the next is asked
+
+
+def conditional(trial):
+    kernel = trial.suggest_categorical("kernel", ["linear", "rbf", "poly"])
+    c = trial.suggest_float("C", 1e-3, 1e3, log=True)
+    value = abs(math.log10(c) - 1) + {"linear": 1.0, "rbf": 0.0, "poly": 0.5}[kernel]
+    if kernel != "linear":
+        value += abs(math.log10(trial.suggest_float("gamma", 1e-4, 1, log=True)) + 2)
+    if kernel == "poly":
+        value += 0.1 * trial.suggest_int("degree", 2, 5)
+    return value
+
+
+@pytest.mark.filterwarnings("error")
+def test_conditional_parameters_are_optimised_under_their_conditions():
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    drawn = random_fallbacks(study, conditional, 60)
+    assert len(drawn) <= 6 and Counter(name for _, name in drawn).most_common(1)[0][1] <= 2, drawn
+    known = study.sampler._followers[study].search_space()
+    assert known.conditions["gamma"] == ("kernel", frozenset({"rbf", "poly"}))
+    assert known.conditions["degree"] == ("kernel", frozenset({"poly"}))
+    assert study.best_params["kernel"] == "rbf" and study.best_value < 0.05
+
+
+def test_the_sampler_is_as_good_as_labcats_own_conditions():
+    space = labcat.Space(
+        kernel=["linear", "rbf", "poly"],
+        C=labcat.Real(1e-3, 1e3, "log"),
+        gamma=labcat.Real(1e-4, 1, "log", when={"kernel": ["rbf", "poly"]}),
+        degree=labcat.Integer(2, 5, when={"kernel": "poly"}),
+    )
+
+    def native(params):
+        return conditional(optuna.trial.FixedTrial(params))
+
+    own, sampled = [], []
+    for seed in range(10):
+        own.append(labcat.minimize(native, space, budget=30, rng=seed).fun)
+        study = optuna.create_study(sampler=LabcatSampler(seed=seed))
+        study.optimize(conditional, n_trials=30)
+        sampled.append(study.best_value)
+    assert statistics.median(sampled) < statistics.median(own) + 0.2, (own, sampled)
+
+
+def test_a_whole_number_tells_how_many_parameters_there_are():
+    def objective(trial):
+        layers = trial.suggest_int("layers", 1, 4)
+        return sum((trial.suggest_float(f"width{i}", 0, 1) - 0.3) ** 2 for i in range(layers)) + 0.1 * abs(layers - 3)
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=2))
+    study.optimize(objective, n_trials=60)
+    conditions = study.sampler._followers[study].search_space().conditions
+    assert conditions["width1"] == ("layers", frozenset({2, 3, 4}))
+    assert conditions["width3"] == ("layers", frozenset({4}))
+    assert study.best_value < 0.05
+
+
+def test_a_parameter_that_comes_and_goes_for_no_reason_is_still_optimised():
+    def objective(trial):
+        x = trial.suggest_float("x", -5, 5)
+        y = trial.suggest_float("y", -5, 5) if trial.number % 3 else 0.5
+        return (x - 1) ** 2 + (y - 2) ** 2
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    assert random_fallbacks(study, objective, 45) == [(0, "x"), (1, "y")]
+    assert study.best_value < 0.5
+
+
+def test_constraints_that_a_trial_sets_are_met():
+    def objective(trial):
+        x, y = trial.suggest_float("x", -2, 2), trial.suggest_float("y", -2, 2)
+        trial.set_constraint("line", x + y - 1)
+        return (x - 1) ** 2 + (y - 1.2) ** 2
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(objective, n_trials=30)
+    met = [t.value for t in study.trials if t.params["x"] + t.params["y"] <= 1]
+    assert min(met) == pytest.approx(0.72, abs=1e-2)
 
 
 @pytest.mark.filterwarnings("error")
@@ -316,10 +415,13 @@ def test_the_independent_sampler_can_be_chosen():
             return 7
 
     study = optuna.create_study(
-        sampler=LabcatSampler(independent_sampler=Seven(), warn_independent_sampling=False)
+        directions=["minimize"] * 2,
+        sampler=LabcatSampler(independent_sampler=Seven(), warn_independent_sampling=False),
     )
-    study.optimize(lambda t: t.suggest_float("n", 0, 10 + t.number) + t.suggest_float("x", 6, 8), n_trials=5)
-    assert {trial.params["n"] for trial in study.trials[2:]} == {7}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.optimize(lambda t: (t.suggest_float("n", 0, 10), t.suggest_float("x", 6, 8)), n_trials=5)
+    assert {trial.params["n"] for trial in study.trials} == {7}
 
 
 def test_several_objectives_are_sampled_independently_with_a_warning():

@@ -241,7 +241,7 @@ impl Optimizer {
                     return Err(AskError::Stopped(StopReason::Tolerance));
                 }
                 Err(cause) => {
-                    self.restart(cause);
+                    self.begin_next_run(cause);
                     restart = Some(cause);
                 }
             }
@@ -366,7 +366,7 @@ impl Optimizer {
     }
 
     /// Ends the local run and prepares the next.
-    fn restart(&mut self, cause: RestartCause) {
+    fn begin_next_run(&mut self, cause: RestartCause) {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
@@ -523,6 +523,26 @@ impl Optimizer {
             self.run.design = design;
         }
         Ok(())
+    }
+
+    /// The points that wait in the queue of [`Optimizer::enqueue`], the next one first.
+    pub fn queued(&self) -> impl Iterator<Item = &[f64]> {
+        self.queue.iter().map(Vec::as_slice)
+    }
+
+    /// Makes a point pending that was chosen elsewhere and is being evaluated, and gives its id. It takes the place of a point of the
+    /// design that was not suggested yet, and is not held against the budget before it is told.
+    pub fn adopt(&mut self, x: &[f64]) -> Result<TrialId, PointError> {
+        self.domain.check(x)?;
+        self.run.design.pop();
+        let suggestion = self.suggest(self.domain.canonical(x), self.run.number);
+        Ok(suggestion.id)
+    }
+
+    /// Ends the local run now; the next suggestion is the first of a new one.
+    pub fn restart(&mut self) {
+        self.converged = false;
+        self.begin_next_run(RestartCause::Requested);
     }
 
     /// The outcome, if it has as many constraints and derivatives as it should.

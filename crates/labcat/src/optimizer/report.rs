@@ -30,6 +30,9 @@ pub enum RestartCause {
     /// What is left to be gained drowns in the noise.
     #[strum(to_string = "nothing more to be learned under the noise")]
     Noise,
+    /// The user asked for it, with [`restart`](crate::Optimizer::restart).
+    #[strum(to_string = "requested")]
+    Requested,
 }
 
 /// A restart: when and why.

@@ -300,3 +300,47 @@ fn the_presets_are_what_the_contract_says() {
         assert_eq!(preset.to_string().parse::<Preset>().unwrap(), preset);
     }
 }
+
+#[test]
+fn an_adopted_point_is_pending_and_takes_the_place_of_a_design_point() {
+    for preset in PRESETS {
+        let mut optimizer = optimizer(&[(0.0, 1.0), (0.0, 1.0)], seeded(preset, 1));
+        let design = optimizer.config().initial_points_for(2);
+        let ids: Vec<_> = (0..design).map(|i| optimizer.adopt(&[0.1 * i as f64, 0.3]).unwrap()).collect();
+        assert_eq!(optimizer.pending().count(), design);
+        for (i, id) in ids.into_iter().enumerate() {
+            optimizer.tell(id, (0.1 * i as f64 - 0.2).powi(2)).unwrap();
+        }
+        let next = optimizer.ask().unwrap();
+        assert!(!matches!(optimizer.report().unwrap().origin, Origin::Design), "{preset}: {next:?}");
+        assert!(optimizer.adopt(&[2.0, 0.0]).is_err());
+    }
+}
+
+#[test]
+fn a_requested_restart_begins_a_new_run_with_a_design() {
+    for preset in PRESETS {
+        let mut optimizer = optimizer(&[(-5.0, 10.0), (-5.0, 10.0)], seeded(preset, 1));
+        evaluate(&mut optimizer, |x| x[0] * x[0] + x[1] * x[1], 15);
+        let best = optimizer.best().unwrap().clone();
+        optimizer.restart();
+        assert_eq!(optimizer.restarts().len(), 1);
+        assert_eq!(optimizer.restarts()[0].cause.to_string(), "requested");
+        let before = optimizer.restarts().len();
+        let asked = optimizer.ask().unwrap();
+        assert_eq!((optimizer.restarts().len(), optimizer.report().unwrap().origin), (before, Origin::Design));
+        assert_eq!(optimizer.report().unwrap().run, 1);
+        optimizer.tell(asked.id, 7.0).unwrap();
+        assert_eq!(optimizer.best().unwrap(), &best);
+    }
+}
+
+#[test]
+fn queued_points_are_listed_until_they_are_suggested() {
+    let mut optimizer = optimizer(&[(0.0, 1.0)], seeded(Preset::Default, 1));
+    optimizer.enqueue(&[0.25]).unwrap();
+    optimizer.enqueue(&[0.5]).unwrap();
+    assert_eq!(optimizer.queued().collect::<Vec<_>>(), [[0.25], [0.5]]);
+    optimizer.ask().unwrap();
+    assert_eq!(optimizer.queued().collect::<Vec<_>>(), [[0.5]]);
+}

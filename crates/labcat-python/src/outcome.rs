@@ -1,0 +1,76 @@
+//! What came of an evaluation, as it crosses the border.
+
+use labcat::TrialId;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// What came of an evaluation; each part may be missing. With a new measured quantity it gets a field here and in [`Outcome::to_core`].
+#[pyclass(frozen, get_all, eq, module = "labcat._labcat")]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// `None`: the evaluation failed, or only constraints were measured.
+    pub(crate) value: Option<f64>,
+    pub(crate) std: Option<f64>,
+    pub(crate) constraints: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
+    /// Why there is no value.
+    pub(crate) reason: Option<String>,
+}
+
+#[pymethods]
+impl Outcome {
+    #[new]
+    #[pyo3(signature = (value = None, *, std = None, constraints = Vec::new(), gradient = Vec::new(), reason = None))]
+    fn new(
+        value: Option<f64>,
+        std: Option<f64>,
+        constraints: Vec<f64>,
+        gradient: Vec<f64>,
+        reason: Option<String>,
+    ) -> Self {
+        Self { value, std, constraints, gradient, reason }
+    }
+}
+
+impl Outcome {
+    /// As the core takes it.
+    pub(crate) fn to_core(&self, py: Python<'_>) -> PyResult<labcat::Outcome> {
+        let failed = || labcat::Outcome::failed(self.reason.as_deref().unwrap_or_default());
+        let mut outcome = self.value.map_or_else(failed, labcat::Outcome::from);
+        if let Some(std) = self.std {
+            outcome = outcome.with_std(std).map_err(|e| errors::invalid(py, e))?;
+        }
+        Ok(outcome.with_constraints(self.constraints.clone()).with_gradient(self.gradient.clone()))
+    }
+}
+
+impl From<&labcat::Outcome> for Outcome {
+    fn from(outcome: &labcat::Outcome) -> Self {
+        Self {
+            value: outcome.value(),
+            std: outcome.std(),
+            constraints: outcome.constraints().to_vec(),
+            gradient: outcome.gradient().to_vec(),
+            reason: outcome.reason().map(str::to_owned),
+        }
+    }
+}
+
+/// A point and what came of it.
+#[pyclass(frozen, get_all, module = "labcat._labcat")]
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    id: u64,
+    x: Vec<f64>,
+    /// Number of the local run.
+    run: usize,
+    outcome: Outcome,
+}
+
+impl From<&labcat::Evaluation> for Told {
+    fn from(evaluation: &labcat::Evaluation) -> Self {
+        let TrialId(id) = evaluation.id;
+        Self { id, x: evaluation.x.clone(), run: evaluation.run, outcome: (&evaluation.outcome).into() }
+    }
+}

@@ -1,0 +1,91 @@
+"""What Python keeps beside the state of the core, in the same JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from ._constraints import Known
+from ._errors import InvalidError
+from ._parameters import Numbers
+
+_KEY = "python"
+
+
+class Beside(NamedTuple):
+    """What the core does not know of an evaluation."""
+
+    seconds: float | None
+    extra: dict[str, Any]
+
+
+def joined(
+    state: str, known: Known | None, beside: dict[int, Beside], given: int, several: dict[str, list[Numbers]]
+) -> str:
+    """The state of the core with what stands beside it; without any it is the core's own."""
+    part: dict[str, Any] = {}
+    if known is not None:
+        part["constraints"] = {
+            "formulas": known.formulas,
+            "linear": known.linear,
+            "equal": known.equal,
+            "functions": len(known.functions),
+        }
+    if beside:
+        part["evaluations"] = {id: [entry.seconds, entry.extra] for id, entry in beside.items()}
+    if several:
+        part["when"] = several
+    if given:
+        part["given"] = given
+    return f'{{"{_KEY}":{json.dumps(part)},{state[1:]}' if part else state
+
+
+def parted(text: str) -> tuple[str, dict[str, Any]]:
+    """The state of the core, and what stood beside it."""
+    if f'"{_KEY}"' not in text:
+        return text, {}
+    try:
+        state = json.loads(text)
+    except ValueError:
+        return text, {}  # the core says what is wrong with it
+    part = state.pop(_KEY, {}) if isinstance(state, dict) else {}
+    return (json.dumps(state), part) if part else (text, {})
+
+
+def beside_of(part: dict[str, Any]) -> dict[int, Beside]:
+    """What was kept of each evaluation."""
+    try:
+        rows = part.get("evaluations", {}).items()
+        return {int(id): Beside(seconds, dict(extra)) for id, (seconds, extra) in rows}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+
+
+def given_of(part: dict[str, Any]) -> int:
+    """How many evaluations were told before the run began."""
+    given = part.get("given", 0)
+    return given if isinstance(given, int) else 0
+
+
+def known_of(part: dict[str, Any], given: Known | None) -> Known | None:
+    """The known constraints of a state, whose functions are `given` again."""
+    held = part.get("constraints")
+    if held is None:
+        return given
+    try:
+        rows = [[(list(factors), bound) for factors, bound in held[name]] for name in ("linear", "equal")]
+        formulas, count = list(held["formulas"]), int(held["functions"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+    known = Known(rows[0], rows[1], [], formulas)
+    if given is not None:
+        for ours, theirs in zip((known.linear, known.equal, known.formulas), (given.linear, given.equal, given.formulas)):
+            ours.extend(entry for entry in theirs if entry not in ours)  # type: ignore[attr-defined, operator]
+        known.functions.extend(given.functions)
+    if len(known.functions) != count:
+        functions = "a function that is a constraint" if count == 1 else f"{count} functions that are constraints"
+        raise InvalidError(
+            f"the state was made with {functions}, which JSON cannot hold, and {len(known.functions)} are given: "
+            "Optimizer.from_json(text, constraints=[NonlinearConstraint(…), …])"
+        )
+    return known
