@@ -303,7 +303,7 @@ pub(super) fn next(
     work: &mut Workspace,
     id: TrialId,
 ) -> Option<Choice> {
-    if let Some(forecast) = residuals::find(problem, run, &model.standing, work) {
+    if let Some(forecast) = residuals::find(problem, run, &model.standing) {
         return follow(problem, run, &forecast, id);
     }
     let first = model.forecast.take();
@@ -431,7 +431,9 @@ fn follow(problem: Problem<'_>, run: &mut LocalRun, forecast: &Forecast, id: Tri
         let last = run.followed.filter(|followed| followed.failed_at(problem, run).is_some());
         let wait = last.map_or(d, |followed| (2 * followed.wait).clamp(d, LONGEST_WAIT * d));
         let wait = if run.now.others > 0 && is_plain(problem) { 0 } else { wait };
-        run.followed = Some(Followed { id, from: forecast.from, gain: forecast.gain, wait });
+        let apart = |(a, b): (&f64, &f64)| (a - b).abs();
+        let length = forecast.u.iter().zip(run.now.frame.centre()).map(apart).fold(0.0, f64::max);
+        run.followed = Some(Followed { id, from: forecast.from, gain: forecast.gain, length, wait });
     }
     let predicted = problem.settings.switches.direction.orient(forecast.from - forecast.gain);
     Some(Choice { predicted, ..Choice::given(x, Origin::Quadratic) })

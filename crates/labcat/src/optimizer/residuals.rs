@@ -4,7 +4,7 @@
 //! Such a prediction is a weighted sum of what was observed, with the same weights w(x) for every residual. So Σ r(x)² = |r₀ + Σ w_j d_j|² with
 //! d_j = r_j − r₀ needs the residuals only in the inner products of the d_j: ten thousand residuals cost no more than a few.
 
-use super::model::{Standing, Workspace};
+use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
 use super::run::{Extent, LocalRun};
@@ -28,6 +28,8 @@ const GOOD: f64 = 0.7;
 const SHRINK: f64 = 0.5;
 const GROW: f64 = 2.0;
 const LEAST_RADIUS: f64 = 1e-11;
+/// A value this many times the best tells nothing of the residuals around it.
+const USELESS: f64 = 1e6;
 /// Along each direction the observations have to spread by this part of the trust region; else one is made there.
 const SPREAD: f64 = 0.03;
 /// Quadratic programs per descent.
@@ -46,20 +48,23 @@ fn adapt_radius(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing) {
     let Some(followed) = run.followed.take() else { return };
     let gained = observations.value(shown).map_or(f64::NEG_INFINITY, |value| followed.from - value);
     let ratio = gained / followed.gain;
-    if ratio < POOR {
-        run.radius *= SHRINK;
-    } else if ratio > GOOD {
-        run.radius = (GROW * run.radius).min(1.0);
+    if followed.gain == 0.0 {
+        // A point that only explores has to be of some use.
+        if -gained > USELESS * followed.from.abs() {
+            run.radius *= SHRINK * SHRINK;
+        }
+    } else if ratio < POOR {
+        run.radius = SHRINK * run.radius.min(followed.length);
+    } else if ratio > GOOD && GROW * followed.length > run.radius {
+        run.radius = (GROW * followed.length).min(1.0);
+    } else {
+        // Steps that stay inside become shorter: what is made to explore shall not be far away.
+        run.radius = (SHRINK * run.radius).max((2.0 * GROW * followed.length).min(run.radius));
     }
 }
 
 /// Where the sum of squares of the modelled residuals is least inside the trust region; or a point along a direction in which too little was observed.
-pub(super) fn find(
-    problem: Problem<'_>,
-    run: &mut LocalRun,
-    standing: &Standing,
-    work: &mut Workspace,
-) -> Option<Forecast> {
+pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing) -> Option<Forecast> {
     let (observations, domain) = (problem.observations, problem.domain);
     let on_lattice = domain.is_mixed() && run.extent != Extent::Reals;
     if observations.residuals(standing.best).is_empty() || on_lattice || problem.constraints() > 0 {
@@ -72,9 +77,6 @@ pub(super) fn find(
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
     let rows = nearest_rows(problem, standing.best, &axes);
     let d = axes.len();
-    if rows.len() < d + 1 {
-        return None;
-    }
     let centre = observations.unit(standing.best);
     let place = |x: &[f64]| {
         let mut u = centre.to_vec();
@@ -83,9 +85,10 @@ pub(super) fn find(
     };
     let from = observations.value(standing.best)?;
     if let Some(x) = unexplored(&rows, run.radius, &axes, centre) {
-        return Forecast::new(place(&x), from, f64::MIN_POSITIVE);
+        return Forecast::new(place(&x), from, 0.0);
     }
-    let model = Residuals::fit(observations, &rows)?;
+    let nuggets = if standing.noisy { &NUGGETS[..] } else { &NUGGETS[..1] };
+    let model = Residuals::fit(observations, &rows, nuggets).filter(|_| rows.len() > d)?;
     let mut within = Halfspaces::cube(d, run.radius);
     for (k, &i) in axes.iter().enumerate() {
         for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
@@ -95,8 +98,7 @@ pub(super) fn find(
         }
     }
     let (x, _) = sqp::minimise(&model, &within, &vec![0.0; d], run.radius, ROUNDS);
-    let gain = from - model.look(&x).value;
-    work.scratch.clear();
+    let gain = model.look(&vec![0.0; d]).value - model.look(&x).value;
     Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
 }
 
@@ -109,7 +111,9 @@ fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize]) -> Vec<Row> {
     let centre = observations.unit(best);
     let row = |p: usize| -> Row { (axes.iter().map(|&i| observations.unit(p)[i] - centre[i]).collect(), p) };
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
-    let others = newest.filter(|&p| p != best && !observations.residuals(p).is_empty());
+    let most = observations.value(best).map_or(0.0, |value| USELESS * value);
+    let useful = |p: &usize| !observations.residuals(*p).is_empty() && observations.value(*p) <= Some(most);
+    let others = newest.filter(|p| *p != best && useful(p));
     let alike = others.filter(|&p| domain.same_choices(observations.unit(p), centre));
     let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.0, &row.0), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
@@ -160,7 +164,7 @@ struct Residuals {
 }
 
 impl Residuals {
-    fn fit(observations: &Observations, rows: &[Row]) -> Option<Self> {
+    fn fit(observations: &Observations, rows: &[Row], nuggets: &[f64]) -> Option<Self> {
         let best = observations.residuals(rows[0].1);
         let apart =
             |row: &Row| -> Vec<f64> { observations.residuals(row.1).iter().zip(best).map(|(r, b)| r - b).collect() };
@@ -178,8 +182,8 @@ impl Residuals {
         let spread = (points.iter().map(|x| linalg::dot(x, x)).sum::<f64>() / n as f64).sqrt();
         let mut found: Option<(f64, f64, Matrix, Matrix)> = None;
         for length in LENGTHS.map(|l| l * spread) {
-            for nugget in NUGGETS {
-                if let Some((likelihood, p, b)) = weights(&points, length, nugget, &gram)
+            for nugget in nuggets {
+                if let Some((likelihood, p, b)) = weights(&points, length, *nugget, &gram)
                     && found.as_ref().is_none_or(|(best, ..)| likelihood > *best)
                 {
                     found = Some((likelihood, length, p, b));
@@ -269,14 +273,25 @@ impl Program for Residuals {
         Look { value: value.max(0.0), gradient, limits: Vec::new() }
     }
 
+    /// 2 (∂w)ᵀ G ∂w + 2 Σ (G w + g)_i ∂²w_i.
     fn hessian(&self, x: &[f64], _: &[f64]) -> Matrix {
-        let (_, slopes) = self.weights(x);
-        let d = x.len();
+        let (w, slopes) = self.weights(x);
+        let (n, d) = (self.points.len(), x.len());
         let mut h = Matrix::zeros(d, d);
         for j in 0..d {
-            let image: Vec<f64> =
-                (0..self.points.len()).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
+            let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
             (0..d).for_each(|i| h[(i, j)] = 2.0 * linalg::dot(slopes.col(i), &image));
+        }
+        let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), &w) + self.with_best[i]).collect();
+        for (i, point) in self.points.iter().enumerate() {
+            let delta: Vec<f64> = x.iter().zip(point).map(|(a, b)| (a - b) / self.length).collect();
+            let s = linalg::dot(&delta, &delta);
+            let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
+            let scaled = 2.0 * linalg::dot(self.p.col(i), &image) / (self.length * self.length);
+            for j in 0..d {
+                linalg::axpy(h.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
+                h[(j, j)] += 2.0 * scaled * slope;
+            }
         }
         h
     }

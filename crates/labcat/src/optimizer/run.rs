@@ -77,6 +77,9 @@ pub(super) struct Followed {
     /// The best merit then, and the predicted reduction.
     pub(super) from: f64,
     pub(super) gain: f64,
+    /// How far it leads from the best point, in units of the box.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_nil"))]
+    pub(super) length: f64,
     /// If too little of it comes true: how many observations to wait for.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) wait: usize,

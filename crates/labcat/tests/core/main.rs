@@ -19,6 +19,7 @@ mod noise;
 mod parallel;
 mod quality;
 mod reports;
+mod residuals;
 mod shortcut;
 #[cfg(feature = "serde")]
 mod state;

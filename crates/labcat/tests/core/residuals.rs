@@ -1,0 +1,104 @@
+//! Least squares: the residuals of each evaluation are told instead of their sum.
+
+use crate::support::seeded;
+use labcat::{Config, Domain, Optimizer, Outcome, Parameter, Preset, TellError};
+
+/// Watson's function of six variables: 31 residuals, the least sum of squares is 2.28767e-3.
+fn watson(x: &[f64]) -> Vec<f64> {
+    let mut residuals: Vec<f64> = (1..=29)
+        .map(|i| {
+            let t = f64::from(i) / 29.0;
+            let power = |j: usize| t.powi(j as i32);
+            let slope: f64 = (1..x.len()).map(|j| j as f64 * power(j - 1) * x[j]).sum();
+            let value: f64 = (0..x.len()).map(|j| power(j) * x[j]).sum();
+            slope - value * value - 1.0
+        })
+        .collect();
+    residuals.extend([x[0], x[1] - x[0] * x[0] - 1.0]);
+    residuals
+}
+
+fn rosenbrock(x: &[f64]) -> Vec<f64> {
+    vec![10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]
+}
+
+/// Evaluations until the sum of squares is at most `goal`, with the residuals told or their sum alone.
+fn evaluations_to(goal: f64, x0: &[f64], most: usize, told: bool, f: fn(&[f64]) -> Vec<f64>) -> usize {
+    let bounds: Vec<(f64, f64)> = x0.iter().map(|x| (x - 10.0, x + 10.0)).collect();
+    let mut optimizer = Optimizer::new(Domain::new(&bounds).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[x0], None).unwrap();
+    for n in 1..=most {
+        let s = optimizer.ask().unwrap();
+        let residuals = f(&s.x);
+        let value: f64 = residuals.iter().map(|r| r * r).sum();
+        if value <= goal {
+            return n;
+        }
+        let outcome = if told { Outcome::of_residuals(residuals) } else { Outcome::from(value) };
+        optimizer.tell(s.id, outcome).unwrap();
+    }
+    most + 1
+}
+
+#[test]
+fn residuals_save_evaluations() {
+    let start = [0.5; 6];
+    let (with, without) =
+        (evaluations_to(2.5e-3, &start, 60, true, watson), evaluations_to(2.5e-3, &start, 300, false, watson));
+    assert!(with <= 45 && 2 * with <= without, "{with} evaluations with residuals, {without} without");
+    assert!(evaluations_to(1e-10, &[-1.2, 1.0], 25, true, rosenbrock) <= 25);
+}
+
+#[test]
+fn ten_thousand_residuals_are_modelled_like_few() {
+    // The same two residuals, five thousand times each.
+    fn many(x: &[f64]) -> Vec<f64> {
+        let scale = 5000_f64.sqrt();
+        rosenbrock(x).iter().flat_map(|r| std::iter::repeat_n(r / scale, 5000)).collect()
+    }
+    assert!(evaluations_to(1e-8, &[-1.2, 1.0], 25, true, many) <= 25);
+}
+
+#[test]
+fn another_number_of_residuals_is_refused_and_nothing_is_lost() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0)]).unwrap(), Config::default()).unwrap();
+    let (first, second) = (optimizer.ask().unwrap(), optimizer.ask().unwrap());
+    optimizer.tell(first.id, Outcome::of_residuals(vec![3.0, -4.0])).unwrap();
+    assert_eq!(optimizer.best().unwrap().outcome.value(), Some(25.0));
+    let error = optimizer.tell(second.id, Outcome::of_residuals(vec![1.0])).unwrap_err();
+    assert_eq!(error, TellError::Residuals { got: 1, expected: 2 });
+    optimizer.tell(second.id, Outcome::of_residuals(vec![1.0, f64::NAN])).unwrap();
+    assert!(optimizer.evaluations()[1].outcome.is_failed(), "a residual that is no number is a failure");
+}
+
+#[test]
+fn to_be_maximised_they_are_refused() {
+    let mut config = Config::default();
+    config.direction = labcat::Direction::Maximize;
+    let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0)]).unwrap(), config).unwrap();
+    let s = optimizer.ask().unwrap();
+    assert_eq!(optimizer.tell(s.id, Outcome::of_residuals(vec![1.0])).unwrap_err(), TellError::MaximisedResiduals);
+}
+
+/// Resumed at every moment, in batches, with failures and an integer beside.
+#[test]
+fn a_resumed_calibration_goes_on_bit_for_bit() {
+    let parameters =
+        vec![Parameter::real("a", -5.0, 5.0), Parameter::real("b", -5.0, 5.0), Parameter::integer("n", 0.0, 3.0)];
+    let mut optimizer =
+        Optimizer::new(Domain::from_parameters(parameters).unwrap(), seeded(Preset::Default, 3)).unwrap();
+    for k in 0..40 {
+        let mut again = Optimizer::from_json(&optimizer.to_json()).unwrap();
+        let (s, t) = (optimizer.ask_many(1 + k % 2).unwrap(), again.ask_many(1 + k % 2).unwrap());
+        assert_eq!(s, t, "after {k} rounds");
+        for s in s {
+            let mut residuals = rosenbrock(&s.x);
+            residuals.push(s.x[2] - 2.0);
+            let failed = s.x[0] > 3.0;
+            optimizer
+                .tell(s.id, if failed { Outcome::failed("diverged") } else { Outcome::of_residuals(residuals) })
+                .unwrap();
+        }
+    }
+    assert!(optimizer.best().unwrap().outcome.value().unwrap() < 1e-6);
+}
