@@ -55,6 +55,7 @@ fn steady_state(preset: Preset, name: &str, d: usize, budget: Option<usize>) {
     let f = Function::by_name(name).unwrap();
     let mut config = Config::new(preset);
     config.budget = budget;
+    (config.quartic, config.nearby) = (false, false); // where these end at bounds they take memory of their own
     let mut optimizer = Optimizer::new(Domain::new(&f.bounds(d)).unwrap(), config).unwrap();
     let mut counted = 0;
     for step in 0..300 {

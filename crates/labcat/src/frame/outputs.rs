@@ -102,21 +102,9 @@ pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Ou
     scratch.clear();
     scratch.extend_from_slice(y);
     scratch.sort_unstable_by(f64::total_cmp);
-    let quantile = |parts: usize| scratch.get(scratch.len() / parts).copied().unwrap_or(0.0);
-    let median = quantile(2);
-    // Where the median is not small, the outputs have no heavy tail to bend. Where even the lower quantiles are orders of magnitude apart the
-    // scale bends at the lowest of them that is.
-    let bend = (warp && median < NO_TAIL).then(|| {
-        let mut parts = 2;
-        while 2 * parts <= scratch.len() && quantile(2 * parts) < STEEP * quantile(parts) {
-            parts *= 2;
-        }
-        if parts == 2 {
-            median.max(LEAST_BEND)
-        } else {
-            quantile(parts).clamp(LEAST_STEEP_BEND, median.max(LEAST_BEND))
-        }
-    });
+    let median = scratch.get(scratch.len() / 2).copied().unwrap_or(0.0);
+    // Where the median is not small, the outputs have no heavy tail to bend.
+    let bend = (warp && median < NO_TAIL).then_some(median.max(LEAST_BEND));
     if let Some(q) = bend {
         let full = math::log1p(1.0 / q);
         for y in y.iter_mut() {
@@ -131,7 +119,3 @@ const NO_TAIL: f64 = 0.5;
 
 /// The strongest warp is that of this median.
 const LEAST_BEND: f64 = 1e-3;
-
-/// A quantile of less than this part of the next one lies orders of magnitude below it, and the strongest warp then.
-const STEEP: f64 = 1e-2;
-const LEAST_STEEP_BEND: f64 = 1e-12;

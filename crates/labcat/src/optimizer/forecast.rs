@@ -213,6 +213,9 @@ fn limits(
 ) -> Option<Vec<Polynomial>> {
     let margin = problem.settings.switches.quadratic_margin;
     let mut limits = Vec::new();
+    if is_plain(problem) {
+        return Some(limits);
+    }
     for k in 0..problem.constraints() {
         let size = merit::size(problem, run, k);
         let told = run.now.members.iter().filter_map(|&p| problem.observations.constraints(p).get(k));
@@ -400,7 +403,8 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
         return None;
     }
     let missed = |row: usize| typical / (typical + y[row]) * (fit.at_row(inputs, row) - y[row]).abs();
-    let error = (n - d..n).map(missed).fold(0.0, f64::max);
+    // What is smaller than that may be rounding, which decides nothing.
+    let error = (n - d..n).map(missed).fold(ROUNDING * typical, f64::max);
     if error > margin * typical || !fit.fit(terms, inputs, y, y, n, typical) {
         return None;
     }
@@ -423,7 +427,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
 fn follow(problem: Problem<'_>, run: &mut LocalRun, forecast: &Forecast, id: TrialId) -> Option<Choice> {
     let x = problem.known.nearest(problem.domain, &forecast.u, run.now.frame.centre())?;
     let pending = is_pending(problem, run);
-    if problem.seen.contains(&x) || (pending && !is_plain(problem)) {
+    if problem.seen.contains(&x) || (pending && !is_plain(problem)) || run.is_near_pending(problem, &forecast.u) {
         return None;
     }
     if !pending {

@@ -596,18 +596,23 @@ impl Model {
             self.incumbent = self.incumbent.min(self.surrogate.append_fantasy(&x, f64::NEG_INFINITY));
         }
     }
+}
 
+impl LocalRun {
     /// Whether a place in the box is, for all that a search can tell, that of a pending point: two workers shall not do one's work.
-    pub(super) fn is_pending(&self, run: &LocalRun, u: &[f64]) -> bool {
-        let gp = &self.surrogate.gp;
-        let (first, total) = (gp.len() + self.settled, gp.inputs().rows());
-        if first == total {
+    pub(super) fn is_near_pending(&self, problem: Problem<'_>, u: &[f64]) -> bool {
+        if problem.pending.is_empty() {
             return false;
         }
-        let mut x = vec![0.0; u.len()];
-        run.now.frame.to_local(u, &mut x);
-        let square = |row: usize| x.iter().enumerate().map(|(j, x)| (x - gp.inputs()[(row, j)]).powi(2)).sum::<f64>();
-        (first..total).any(|row| square(row) <= (SAME_PLACE * run.now.beta).powi(2))
+        let local = |u: &[f64]| {
+            let mut x = vec![0.0; u.len()];
+            self.now.frame.to_local(u, &mut x);
+            x
+        };
+        let x = local(u);
+        let square = |other: Vec<f64>| x.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let same = |square: f64| square <= (SAME_PLACE * self.now.beta).powi(2);
+        problem.pending.iter().any(|pending| same(square(local(&problem.place(&pending.x)))))
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn search(
         let (index, score, mean) = (candidate.index, candidate.score, candidate.mean);
         if let Some(x) = problem.known.nearest(domain, candidate.u, frame.centre())
             && is_new(&x)
-            && !model.is_pending(run, candidate.u)
+            && !run.is_near_pending(problem, candidate.u)
         {
             let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
             // Reports are written as JSON, which has no infinity.

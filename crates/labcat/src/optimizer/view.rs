@@ -81,7 +81,7 @@ impl Optimizer {
         model.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
         let in_user_units = |(&m, &s): (&f64, &f64)| Prediction {
             mean: self.config().direction.orient(model.outputs.to_user(m)),
-            std: s * model.outputs.slope(m),
+            std: (s * model.outputs.slope(m)).min(f64::MAX),
         };
         Ok(Some(mean.iter().zip(&std).map(in_user_units).collect()))
     }

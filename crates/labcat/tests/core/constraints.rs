@@ -198,6 +198,7 @@ fn rosenbrock(x: &[f64]) -> (f64, Vec<f64>) {
 /// Evaluations until 1e-8, with a gradient at every `every`-th; 0: never.
 fn until_solved(seed: u64, every: usize) -> usize {
     let mut config = config(seed, 0);
+    config.quartic = false; // it would solve this function without derivatives, too
     (config.target, config.budget) = (Some(1e-8), Some(500));
     let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 10.0); 4]).unwrap(), config).unwrap();
     while let Ok(s) = optimizer.ask() {
@@ -216,7 +217,7 @@ fn gradients_save_evaluations_and_half_of_them_some() {
         all[2]
     };
     let (without, half, all) = (median(0), median(2), median(1));
-    assert!(3 * all <= 2 * without, "{all} evaluations with gradients, {without} without");
+    assert!(2 * all <= without, "{all} evaluations with gradients, {without} without");
     assert!(half < without, "{half} evaluations with some gradients, {without} without");
 }
 

@@ -26,10 +26,10 @@ fn cases(seed: u64) -> [Case; 3] {
     ]
 }
 
-/// Not quite quadratic: of a quadratic function the minimum is soon known to the last digit, and then rounding decides everything.
+/// Not quite a polynomial: of one the minimum is soon known to the last digit, and then rounding decides everything.
 fn bowl(t: &[f64]) -> f64 {
     let squares = t.iter().enumerate().map(|(i, t)| (1.0 + i as f64) * (t - 0.2).powi(2)).sum::<f64>();
-    squares + 0.3 * t[0] * t[1] + 0.2 * t[0].powi(3) + 0.5 * t[1].powi(4)
+    squares + 0.3 * t[0] * t[1] + 0.2 * t[0].powi(3) + 0.5 * t[1].powi(4) + 0.2 * (t[0] + 0.5 * t[1]).exp()
 }
 
 /// The largest distance between two streams, in the box [−1, 1]^d of their bounds.
