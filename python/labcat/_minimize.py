@@ -89,8 +89,8 @@ def minimize(
     ----------
     fun
         The objective, ``fun(x, *args)``, with `x` an array of shape (d,). With named parameters it
-        gets named values, see `labcat.Space`. It returns one real number, or an array that holds exactly
-        one. NaN or an infinite value is a failed evaluation: recorded, counted against the budget,
+        gets named values, see `labcat.Space`. It returns one real number, an array that holds exactly
+        one, or a `labcat.Outcome`, which may have more: noise, constraints, a gradient, anything to keep. NaN or an infinite value is a failed evaluation: recorded, counted against the budget,
         never suggested again. An exception, or a return of anything else (None, a wrong shape), is
         what `on_error` says.
     bounds

@@ -605,7 +605,7 @@ def _outcome(
     parts: dict[str, Any] = {"std": std, "constraints": constraints, "gradient": gradient, "extra": extra}
     given = {name: part for name, part in parts.items() if part is not None}
     if not isinstance(value, Outcome):
-        if value is None and not np.size(given.get("constraints", ())):
+        if value is None and not np.size(given.get("constraints", ())):  # nothing at all
             value = as_value(value)  # says what is allowed
         return Outcome(value, **given)
     if given:
