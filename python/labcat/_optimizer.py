@@ -269,7 +269,7 @@ class Optimizer:
         The value is a real number, an array that holds exactly one, or an `Outcome`, which holds all that
         the keywords do. One that is not finite counts as a failed evaluation. For a point the new id is
         returned. Late results are accepted after the run has ended. `std` is the standard deviation of the
-        noise in this value, if it is known; it is used unless the switch `noise` is "none".
+        noise in this value, if it is known; it is used unless the option `noise` is "none".
 
         `constraints` are the measured ones, satisfied where not above 0; the value may be None where one is
         violated. `gradient` has the derivative by each parameter, NaN where it is not known. `extra` is
