@@ -98,3 +98,22 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no plain data")
+
+
+def outcome_of(
+    value: Any,
+    std: float | None,
+    constraints: npt.ArrayLike | None,
+    gradient: npt.ArrayLike | None,
+    extra: Mapping[str, Any] | None,
+) -> Outcome:
+    """What was told, as one thing."""
+    parts: dict[str, Any] = {"std": std, "constraints": constraints, "gradient": gradient, "extra": extra}
+    given = {name: part for name, part in parts.items() if part is not None}
+    if not isinstance(value, Outcome):
+        if value is None and not np.size(given.get("constraints", ())):  # nothing at all
+            value = as_value(value)  # says what is allowed
+        return Outcome(value, **given)
+    if given:
+        raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+    return value
