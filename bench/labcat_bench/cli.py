@@ -27,6 +27,7 @@ from . import (
     report,
     synthetic,
     tasks,
+    tuning,
     versus,
 )
 from .algorithms import PRESETS, NotInstalled
@@ -133,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--scale", type=float, default=1.0, help="show SCALE times that (default: %(default)g)")
     sub.add_argument("--noise", type=noisy.noise, metavar="KIND:LEVEL", help="as in `noisy`: gaussian:0.1, …")
 
-    for module in (noisy, recommend, choices, discrete, engineering, parallel, large, classics, tasks, fits):
+    for module in (noisy, recommend, choices, tuning, discrete, engineering, parallel, large, classics, tasks, fits):
         module.register(command)
 
     sub = command("ablation", run_ablation, "LABCAT, noPC, p20, ULSP, n10 on bbob, and whether the paper's claims hold")

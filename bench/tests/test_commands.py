@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from labcat_bench import ablation, claims, figures, paper, report, synthetic
+import labcat
+from labcat_bench import ablation, claims, figures, paper, report, synthetic, tuning
 from labcat_bench.cli import main
 from labcat_bench.scoring import Runtimes
 from labcat_bench.shared import numbers, switch
@@ -234,3 +235,26 @@ def test_summaries_survive_their_file(tmp_path):
 
 def test_html_is_escaped():
     assert report.inline("a < b & `c<d>` *e*") == "a &lt; b &amp; <code>c&lt;d&gt;</code> <em>e</em>"
+
+
+def test_tuning(tmp_path, capsys):
+    arguments = ["tuning", "--tasks", "models,mlp", "--methods", "labcat,sampler,random", "--runs", 2, "--budgets", "2,4"]
+    assert run(*arguments, out=tmp_path) == 0
+    text = capsys.readouterr().out
+    assert "Best loss after 4 evaluations" in text and text.count("| models |") == 2
+    assert re.search(r"\| mlp +\| +[\d.]+ \| +[\d.]+ \([+-][\d.e-]+ ± [\d.e+-]+\)", text)
+    assert files(tmp_path) == {"results.jsonl", "summary.json", "summary.md"}
+    records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [len(r["values"]) for r in records if "key" in r] == [4] * 12
+    assert run(*arguments, out=tmp_path) == 0
+    assert "0 runs in" in capsys.readouterr().err
+    assert run("tuning", "--tasks", "nonsense", out=tmp_path) == 2
+    assert "Allowed: svc, models, gbm, mlp" in capsys.readouterr().err
+
+
+def test_the_parameters_of_a_tuning_task_are_those_of_its_space():
+    optuna = pytest.importorskip("optuna")
+    for task in tuning.TASKS.values():
+        for seed in range(20):
+            params = labcat.Optimizer(task.space, rng=seed).ask().params
+            assert tuning.suggested(optuna.trial.FixedTrial(params), task.space) == params

@@ -35,6 +35,7 @@ from ._values import SWITCHES, Switch
 
 if TYPE_CHECKING:
     from . import integrations, plots
+    from ._async import amaximize, aminimize
     from ._result import OptimizeResult
 
 __all__ = [
@@ -68,6 +69,8 @@ __all__ = [
     "UnknownTrialError",
     "WorkerError",
     "__version__",
+    "amaximize",
+    "aminimize",
     "integrations",
     "maximize",
     "minimize",
@@ -82,6 +85,8 @@ def __getattr__(name: str) -> object:
 
     if name == "OptimizeResult":
         return importlib.import_module("labcat._result").OptimizeResult
+    if name in ("aminimize", "amaximize"):
+        return getattr(importlib.import_module("labcat._async"), name)
     if name in ("integrations", "plots"):
         return importlib.import_module(f"labcat.{name}")
     meant = _ELSEWHERE.get(name)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import missing
+from ._errors import InvalidError, UnknownTrialError, missing
 from ._space import Space, Vector
 
 if TYPE_CHECKING:
@@ -345,3 +345,16 @@ def _cell(value: Any) -> Any:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     return json.dumps(value) if isinstance(value, (bool, list, dict)) else value
+
+
+def id_of(trial: Trial | int | None) -> int:
+    """The id of a trial, given as such or as what `ask` gave."""
+    if isinstance(trial, Trial):
+        return trial.id
+    try:
+        id = operator.index(trial)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(f"a trial is what ask gave, or its id, not {trial!r}") from None
+    if not 0 <= id < 2**64:
+        raise UnknownTrialError(f"there is no trial {id}", id)
+    return id

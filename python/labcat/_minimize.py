@@ -24,7 +24,7 @@ from ._run import Run, takes_result
 from ._space import Points, space_of
 from ._values import STOPPING, Rng, check_names
 from ._warm import HistoryLike, tell_history
-from ._workers import Workers, backend_of
+from ._workers import Backend, Workers, backend_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -89,8 +89,8 @@ def minimize(
     ----------
     fun
         The objective, ``fun(x, *args)``, with `x` an array of shape (d,). With named parameters it
-        gets named values, see `labcat.Space`. It returns one real number, or an array that holds exactly
-        one. NaN or an infinite value is a failed evaluation: recorded, counted against the budget,
+        gets named values, see `labcat.Space`. It returns one real number, an array that holds exactly
+        one, or a `labcat.Outcome`, which may have more: noise, constraints, a gradient, anything to keep. NaN or an infinite value is a failed evaluation: recorded, counted against the budget,
         never suggested again. An exception, or a return of anything else (None, a wrong shape), is
         what `on_error` says.
     bounds
@@ -275,7 +275,13 @@ def maximize(
     )
 
 
-def _optimize(
+def _optimize(direction: Direction, fun: Callable[..., Any], bounds: Bounds, switches: dict[str, Any], **options: Any) -> OptimizeResult:
+    with contextlib.ExitStack() as held:
+        return prepared(held, direction, fun, bounds, switches, **options).result()
+
+
+def prepared(
+    held: contextlib.ExitStack,
     direction: Direction,
     fun: Callable[..., Any],
     bounds: Bounds,
@@ -296,7 +302,11 @@ def _optimize(
     checkpoint: str | os.PathLike[str] | None,
     jac: object,
     constraints: Constraints | None,
-) -> OptimizeResult:
+    objective_of: type[Objective] = Objective,
+    backend_for: Callable[..., Backend] = backend_of,
+    run_of: type[Run] = Run,
+) -> Run:
+    """A run that is ready to begin; its checkpoint is `held` meanwhile."""
     if on_error not in ("raise", "fail"):
         raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
     for name, seconds in (("time_limit", time_limit), ("timeout", timeout)):
@@ -316,8 +326,8 @@ def _optimize(
     _check_callback(callback)
     space, named = space_of(bounds)
     count, known = split(constraints, space)
-    objective = Objective(fun, args, space if named else None, count, jac is True)
-    backend = backend_of(workers, objective, timeout)
+    objective = objective_of(fun, args, space if named else None, count, jac is True)
+    backend = backend_for(workers, objective, timeout)
     alone = switches["tolerance"] is not None and switches["target"] is None
     unlimited = switches["budget"] is None and time_limit is None
     if unlimited:
@@ -331,27 +341,28 @@ def _optimize(
     if checkpoint is not None and not isinstance(checkpoint, (str, os.PathLike)):
         raise InvalidError(f"checkpoint is {checkpoint!r}; allowed: the path of a file, None")
     path = None if checkpoint is None else Path(checkpoint)
-    with contextlib.nullcontext() if path is None else _checkpoint.locked(path):
-        seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
-        held = None if path is None else _checkpoint.resume(path, optimizer, seeded)
-        optimizer = held or optimizer
-        if held is None and history is not None:
-            first += tell_history(optimizer, history)
-        if optimizer._given and switches["budget"] is not None:  # what is known before does not count
-            stopping = {name: optimizer.config[name] for name in STOPPING}
-            optimizer.set_stopping(**{**stopping, "budget": stopping["budget"] + optimizer._given})
-        optimizer._enqueue_new(first)
-        return Run(
-            optimizer,
-            backend,
-            records_errors=on_error == "fail",
-            callback=callback,
-            progress=progress_of(progress, optimizer.config["budget"]),
-            checkpoint=path,
-            time_limit=time_limit,
-            default_budget=unlimited,
-            max_first_failures=max_first_failures,
-        ).result()
+    if path is not None:
+        held.enter_context(_checkpoint.locked(path))
+    seeded = "seed" in switches or isinstance(rng, (int, np.integer, np.random.SeedSequence))
+    resumed = None if path is None else _checkpoint.resume(path, optimizer, seeded)
+    optimizer = resumed or optimizer
+    if resumed is None and history is not None:
+        first += tell_history(optimizer, history)
+    if optimizer._given and switches["budget"] is not None:  # what is known before does not count
+        stopping = {name: optimizer.config[name] for name in STOPPING}
+        optimizer.set_stopping(**{**stopping, "budget": stopping["budget"] + optimizer._given})
+    optimizer._enqueue_new(first)
+    return run_of(
+        optimizer,
+        backend,
+        records_errors=on_error == "fail",
+        callback=callback,
+        progress=progress_of(progress, optimizer.config["budget"]),
+        checkpoint=path,
+        time_limit=time_limit,
+        default_budget=unlimited,
+        max_first_failures=max_first_failures,
+    )
 
 
 def _check_callback(callback: Callable[..., Any] | None) -> None:

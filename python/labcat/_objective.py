@@ -113,6 +113,8 @@ class Params(dict[str, Any]):
 class Objective:
     """The user's function as a function of a vector that gives an `Outcome` or a `Failure`."""
 
+    awaits = False  # whether what the function returns may have to be awaited
+
     def __init__(
         self,
         fun: Callable[..., Any],
@@ -123,6 +125,8 @@ class Objective:
     ) -> None:
         if not callable(fun):
             raise InvalidError(f"the objective must be callable, not {fun!r}")
+        if inspect.iscoroutinefunction(fun) and not self.awaits:
+            raise InvalidError(f"the objective {fun!r} is a coroutine function: await labcat.aminimize(…)")
         self._fun = fun
         self._args = args if isinstance(args, tuple) else (args,)
         self._space = space

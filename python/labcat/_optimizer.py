@@ -11,10 +11,19 @@ import numpy.typing as npt
 
 from . import _labcat
 from ._constraints import Constraints, Known, split
-from ._errors import InvalidError, NoModelError, UnknownTrialError
-from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
+from ._errors import InvalidError, NoModelError
+from ._history import (
+    Evaluation,
+    History,
+    Prediction,
+    Recommendation,
+    Restart,
+    Trial,
+    TrustRegion,
+    id_of,
+)
 from ._html import optimizer_html
-from ._outcome import Outcome
+from ._outcome import Outcome, outcome_of
 from ._parameters import ParameterLike
 from ._space import (
     BoundsLike,
@@ -27,7 +36,7 @@ from ._space import (
     space_of,
 )
 from ._state import Beside, beside_of, given_of, joined, known_of, parted
-from ._values import STOPPING, Rng, as_value, check_names, plural, seed_of, switch_values
+from ._values import STOPPING, Rng, check_names, plural, seed_of, switch_values
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -269,7 +278,7 @@ class Optimizer:
         The value is a real number, an array that holds exactly one, or an `Outcome`, which holds all that
         the keywords do. One that is not finite counts as a failed evaluation. For a point the new id is
         returned. Late results are accepted after the run has ended. `std` is the standard deviation of the
-        noise in this value, if it is known; it is used unless the switch `noise` is "none".
+        noise in this value, if it is known; it is used unless the option `noise` is "none".
 
         `constraints` are the measured ones, satisfied where not above 0; the value may be None where one is
         violated. `gradient` has the derivative by each parameter, NaN where it is not known. `extra` is
@@ -283,13 +292,13 @@ class Optimizer:
         >>> optimizer.best.value, optimizer.history[1].extra
         (0.25, {'who': 'Ann'})
         """
-        outcome = _outcome(value, std, constraints, gradient, extra)
+        outcome = outcome_of(value, std, constraints, gradient, extra)
         if x is not None:
             _only(x, trial)
             id = self._core.tell_point(self._point(x, "x").tolist(), outcome.to_core())
             self._keep(id, outcome)
             return id
-        id = _id(trial)
+        id = id_of(trial)
         self._core.tell(id, outcome.to_core())
         self._keep(id, outcome)
         return None
@@ -330,14 +339,14 @@ class Optimizer:
         """
         outcome = Outcome(reason=reason)
         if x is None:
-            self.tell(_id(trial), outcome)
+            self.tell(id_of(trial), outcome)
             return None
         _only(x, trial)
         return self.tell(x=x, value=outcome)
 
     def cancel(self, trial: Trial | int) -> None:
         """Withdraws a pending trial that will never be told; the budget gets it back."""
-        self._core.cancel(_id(trial))
+        self._core.cancel(id_of(trial))
 
     def revise(
         self,
@@ -350,7 +359,7 @@ class Optimizer:
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Corrects what was told before."""
-        id, outcome = _id(trial), _outcome(value, std, constraints, gradient, extra)
+        id, outcome = id_of(trial), outcome_of(value, std, constraints, gradient, extra)
         self._core.revise(id, outcome.to_core())
         self._keep(id, outcome)
 
@@ -594,37 +603,6 @@ class Optimizer:
         return int(self._settings["seed"])
 
 
-def _outcome(
-    value: Any,
-    std: float | None,
-    constraints: npt.ArrayLike | None,
-    gradient: npt.ArrayLike | None,
-    extra: Mapping[str, Any] | None,
-) -> Outcome:
-    """What was told, as one thing."""
-    parts: dict[str, Any] = {"std": std, "constraints": constraints, "gradient": gradient, "extra": extra}
-    given = {name: part for name, part in parts.items() if part is not None}
-    if not isinstance(value, Outcome):
-        if value is None and not np.size(given.get("constraints", ())):
-            value = as_value(value)  # says what is allowed
-        return Outcome(value, **given)
-    if given:
-        raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
-    return value
-
-
 def _only(x: Point, trial: Trial | int | None) -> None:
     if trial is not None:
         raise InvalidError(f"give either trial {trial!r} or the point {x!r}, not both")
-
-
-def _id(trial: Trial | int | None) -> int:
-    if isinstance(trial, Trial):
-        return trial.id
-    try:
-        id = operator.index(trial)  # type: ignore[arg-type]
-    except TypeError:
-        raise InvalidError(f"a trial is what ask gave, or its id, not {trial!r}") from None
-    if not 0 <= id < 2**64:
-        raise UnknownTrialError(f"there is no trial {id}", id)
-    return id

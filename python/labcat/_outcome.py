@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,15 +57,8 @@ class Outcome:
             value = None  # only the constraints were measured
         std = None if self.std is None else as_value(self.std, "std", "a finite number of at least 0")
         reason = None if self.reason is None else str(self.reason)[:_LONGEST_REASON]
-        for name, part in (
-            ("value", value),
-            ("std", std),
-            ("constraints", limits),
-            ("gradient", slopes),
-            ("reason", reason),
-            ("extra", plain_extra(self.extra)),
-        ):
-            object.__setattr__(self, name, part)
+        parts = {"value": value, "std": std, "constraints": limits, "gradient": slopes, "reason": reason}
+        self.__dict__.update(parts, extra=plain_extra(self.extra) if self.extra else {})
 
     @property
     def failed(self) -> bool:
@@ -73,14 +67,16 @@ class Outcome:
 
     def timed(self, seconds: float) -> Outcome:
         """The same with the time it took, unless it says so itself."""
-        return self if self.seconds is not None else replace(self, seconds=seconds)
+        if self.seconds is not None:
+            return self
+        same = copy.copy(self)
+        same.__dict__["seconds"] = seconds
+        return same
 
     def to_core(self) -> _labcat.Outcome:
         """As the core takes it."""
-        limits, slopes = (as_vector(part, "") for part in (self.constraints, self.gradient))
-        return _labcat.Outcome(
-            self.value, std=self.std, constraints=limits, gradient=slopes, reason=self.reason
-        )
+        parts: dict[str, Any] = {"constraints": self.constraints, "gradient": self.gradient}  # lists by now
+        return _labcat.Outcome(self.value, std=self.std, reason=self.reason, **parts)
 
 
 def plain_extra(extra: object) -> dict[str, Any]:
@@ -102,3 +98,22 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no plain data")
+
+
+def outcome_of(
+    value: Any,
+    std: float | None,
+    constraints: npt.ArrayLike | None,
+    gradient: npt.ArrayLike | None,
+    extra: Mapping[str, Any] | None,
+) -> Outcome:
+    """What was told, as one thing."""
+    parts: dict[str, Any] = {"std": std, "constraints": constraints, "gradient": gradient, "extra": extra}
+    given = {name: part for name, part in parts.items() if part is not None}
+    if not isinstance(value, Outcome):
+        if value is None and not np.size(given.get("constraints", ())):  # nothing at all
+            value = as_value(value)  # says what is allowed
+        return Outcome(value, **given)
+    if given:
+        raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+    return value

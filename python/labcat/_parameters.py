@@ -19,7 +19,7 @@ Numbers: TypeAlias = "dict[str, list[float]]"
 """A condition: the numbers that others must have, all of them."""
 
 _FIXED_STEP = 2**32
-"""Tells the core's whole number of which there is one, a fixed real, from an integer."""
+"""Tells a fixed real, which the core has as an integer with one value, from an integer of the user."""
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -52,7 +52,7 @@ class Real:
     in one dictionary all must hold, ``when={"kind": "b", "deep": True}``; of a list of dictionaries one,
     ``when=[{"kind": "b"}, {"deep": True}]``.
 
-    With `low` equal to `high`, a whole number, it is fixed.
+    With `low` equal to `high`, an integer, it is fixed.
 
     >>> import labcat
     >>> labcat.Real(1e-5, 1e-1, scale="log")
@@ -246,7 +246,7 @@ def checked(name: str, parameter: object) -> Parameter:
 
 
 def _lists_labels(parameter: object) -> bool:
-    """Whether it lists labels: a pair of numbers is a range, any other list of things the choices."""
+    """Whether it lists labels: a pair of numbers is a range, any other list one of categories."""
     if not isinstance(parameter, (list, tuple)) or not parameter:
         return False
     if isinstance(parameter, list) and len(parameter) != 2:

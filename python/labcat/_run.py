@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,13 +66,19 @@ class Run:
 
     def result(self) -> OptimizeResult:
         """Runs to the end. An exception carries the result so far as `labcat_result`."""
-        try:
+        with self:
             return self._ended(self._loop())
-        except BaseException as exception:
-            self._keep_finished()
-            with contextlib.suppress(AttributeError, TypeError):  # it may refuse attributes
-                exception.labcat_result = self._broken_off(exception)  # type: ignore[attr-defined]
-            raise
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: object, exception: BaseException | None, trace: object) -> None:
+        """Closes the run, and lets an exception carry what there is."""
+        try:
+            if exception is not None:
+                self._keep_finished()
+                with contextlib.suppress(AttributeError, TypeError):  # it may refuse attributes
+                    exception.labcat_result = self._broken_off(exception)  # type: ignore[attr-defined]
         finally:
             self._backend.close()
             self._progress.close(self._optimizer)
@@ -80,18 +86,21 @@ class Run:
     def _loop(self) -> str:
         """Evaluates until the run ends; returns what ended it, a key of `STATUS`."""
         while True:
-            reason = self._optimizer.stop_reason
+            reason = self._over()
             if reason is not None:
                 return reason
-            if time.monotonic() >= self._deadline:
-                return "time_limit"
             self._fill()
             if self._running == 0:  # convergence shows when the next point is asked
                 continue
             try:
                 self._collect()
-            except _StoppedByCallback:
+            except StoppedByCallback:
                 return "callback"
+
+    def _over(self) -> str | None:
+        """What has ended the run, a key of `STATUS`; None while it goes on."""
+        late = "time_limit" if time.monotonic() >= self._deadline else None
+        return self._optimizer.stop_reason or late
 
     def _fill(self) -> None:
         """Starts evaluations until all workers are busy or nothing is left to ask."""
@@ -114,10 +123,17 @@ class Run:
         return trial
 
     def _collect(self) -> None:
-        """Waits for results and tells them all, then raises what the first bad one asks for."""
-        timeout = max(0.0, min(_TICK, self._deadline - time.monotonic()))
+        """Waits for results and takes them."""
+        self._take(self._backend.wait(self._patience()))
+
+    def _patience(self) -> float:
+        """Seconds until the clock is looked at again."""
+        return max(0.0, min(_TICK, self._deadline - time.monotonic()))
+
+    def _take(self, ended: Iterator[tuple[Trial, Ended]]) -> None:
+        """Tells all results, then raises what the first bad one asks for."""
         raised: Exception | None = None
-        for trial, outcome in self._backend.wait(timeout):
+        for trial, outcome in ended:
             self._running -= 1
             try:
                 self._tell(trial, outcome)
@@ -179,7 +195,7 @@ class Run:
             else:
                 callback(intermediate.x)
         except StopIteration:
-            raise _StoppedByCallback from None
+            raise StoppedByCallback from None
 
     def _keep_finished(self) -> None:
         """After an exception: tells what has ended meanwhile, and writes the checkpoint."""
@@ -222,7 +238,7 @@ class Run:
         return self._final("error", f"the run ended with {what}")
 
 
-class _StoppedByCallback(Exception):
+class StoppedByCallback(Exception):
     """The callback raised StopIteration."""
 
 

@@ -17,7 +17,7 @@ from ._labcat import switches as _switches
 Rng: TypeAlias = "int | np.integer[Any] | np.random.SeedSequence | np.random.Generator | None"
 
 Setting: TypeAlias = "bool | int | float | str | None"
-"""The value of a switch, as the core takes it."""
+"""The value of an option, as the core takes it."""
 
 _MAX_SEED = 2**64 - 1
 EXACT = 2**53
@@ -124,7 +124,7 @@ def seed_of(rng: Rng) -> int:
 
 
 def switch_values(switches: Mapping[str, object]) -> list[tuple[str, Setting]]:
-    """Switches as the core takes them: name and value."""
+    """Options as the core takes them: name and value."""
     return [(name, switch_value(name, value)) for name, value in switches.items()]
 
 
@@ -148,7 +148,7 @@ def _takes_word(type: str, word: str) -> bool:
 
 
 def switch_value(name: str, value: object) -> Setting:
-    """The value of one switch as the core takes it."""
+    """The value of one option as the core takes it."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:

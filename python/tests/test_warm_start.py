@@ -144,3 +144,14 @@ def test_a_pandas_row_is_a_point_and_a_frame_several():
     mean, _ = result.optimizer.predict(reals)
     assert mean.shape == (2,)
     assert isinstance(result.optimizer.predict(reals.iloc[0]).mean, float)
+
+
+def test_a_table_of_the_command_line_or_of_to_csv_is_a_history(tmp_path):
+    earlier = labcat.minimize(mixed, MIXED, budget=10, rng=1)
+    earlier.history.to_csv(tmp_path / "run.csv")
+    table = pandas.read_csv(tmp_path / "run.csv")
+    assert list(table.columns) == ["id", "kind", "n", "x", "value", "status", "seconds"]
+    later = labcat.minimize(mixed, MIXED, budget=1, rng=1, history=table).history[:10]
+    assert [e.params for e in later] == [e.params for e in earlier.history]
+    np.testing.assert_allclose(later.value, earlier.history.value)
+    np.testing.assert_allclose(later.seconds, earlier.history.seconds)

@@ -16,6 +16,12 @@ def fun(x: npt.NDArray[np.float64]) -> float:
 
 def callback(intermediate_result: labcat.OptimizeResult) -> None:
     assert_type(intermediate_result.nfev, int)
+    assert_type(intermediate_result.newest, labcat.Evaluation | None)
+    assert_type(intermediate_result.history[-1].extra, dict[str, Any])
+
+
+async def measure(x: npt.NDArray[np.float64]) -> labcat.Outcome:
+    return labcat.Outcome(float(x @ x), std=0.1, constraints=[1.0], extra={"epochs": 3})
 
 
 space = labcat.Space({"rate": labcat.Real(1e-5, 1, scale="log")}, momentum=(0, 1))
@@ -56,6 +62,28 @@ labcat.integrations.optuna.LabcatSampler(seed=1)
 with multiprocessing.Pool(2) as pool:
     labcat.minimize(fun, space, workers=pool)
 
+mixed = labcat.Space(
+    n=labcat.Integer(1, 8),
+    kind=["a", "b"],
+    x=labcat.Real(0, 1, when=[{"kind": "b"}, {"kind": "a", "n": [1, 2]}]),
+)
+found = labcat.minimize(fun, mixed, history=result, budget=5)
+assert_type(found.params, dict[str, Any])
+assert_type(found.history[2:4], labcat.History)
+assert_type(found.history.to_csv(), str)
+assert_type(found.history.extra, list[dict[str, Any]])
+for evaluation in found.history:
+    assert_type(evaluation.status, str)
+assert_type(optimizer.adopt([0.1, 0.2]), labcat.Trial)
+optimizer.tell(trial, labcat.Outcome(1.0, reason=None))
+optimizer.restart()
+labcat.Optimizer.from_json(optimizer.to_json(), constraints=["x0 <= 1"])
+
+
+async def awaited() -> None:
+    assert_type(await labcat.aminimize(measure, [(0, 1)], workers=2, budget=5), labcat.OptimizeResult)
+
+
 labcat.minimize(fun, space, betta=0.5)  # type: ignore[call-arg]
 labcat.minimize(fun, space, rotation="yes")  # type: ignore[arg-type]
 labcat.Optimizer(space, betta=0.5)  # type: ignore[call-arg]
@@ -63,4 +91,5 @@ labcat.Optimizer(space, budget="5")  # type: ignore[arg-type]
 labcat.minimize(fun, space, jac=fun)  # type: ignore[arg-type]
 labcat.minimize(fun, space, on_error="ignore")  # type: ignore[arg-type]
 labcat.Optimizer(space, direction="up")  # type: ignore[arg-type]
+labcat.minimize(fun, space, 50)  # type: ignore[call-arg]
 optimizer.tell(trial)  # type: ignore[call-overload]

@@ -68,7 +68,8 @@ fn steady_state(preset: Preset, name: &str, d: usize, budget: Option<usize>) {
             && optimizer.restarts().len() == restarts
             && optimizer.report().is_some_and(|r| r.origin == Origin::Model);
         if steady {
-            assert_eq!(asking, 2, "{preset}, {name}, d = {d}: ask at step {step}");
+            // A forecast that was looked at and not followed takes two more.
+            assert!(asking == 2 || (preset == Preset::Default && asking <= 4), "{preset}, {name}, d = {d}: {asking} at step {step}");
             assert_eq!(telling, 0, "{preset}, {name}, d = {d}: tell at step {step}");
             counted += 1;
         }

@@ -65,7 +65,7 @@ class LabcatSampler(BaseSampler):
 
     Floats, integers and categories are optimised together, on a logarithmic scale with ``log=True``,
     on a grid with ``step``; no point comes twice while there are others. A parameter that is part of a trial
-    only with some values of another (a category or a whole number) is optimised under that condition, as with
+    only with some values of another (a category or an integer) is optimised under that condition, as with
     labcat's own ``when=``; the trials tell. A range that has changed is the newest one, and what lies in it is
     used. What a trial asks for that no trial has had is sampled independently, as are all parameters of
     studies with several objectives, of which a warning tells. Constraints (`constraints_func`, or those that a
