@@ -69,7 +69,10 @@ fn steady_state(preset: Preset, name: &str, d: usize, budget: Option<usize>) {
             && optimizer.report().is_some_and(|r| r.origin == Origin::Model);
         if steady {
             // A forecast that was looked at and not followed takes two more.
-            assert!(asking == 2 || (preset == Preset::Default && asking <= 4), "{preset}, {name}, d = {d}: {asking} at step {step}");
+            assert!(
+                asking == 2 || (preset == Preset::Default && asking <= 4),
+                "{preset}, {name}, d = {d}: {asking} at step {step}"
+            );
             assert_eq!(telling, 0, "{preset}, {name}, d = {d}: tell at step {step}");
             counted += 1;
         }
