@@ -16,18 +16,18 @@
 //! | 2, 13 | the objective: one door for its values | `observations::Outcome::of` |
 //! | 3 | initial frame | `domain::Domain`, `frame::Frame::of_box` |
 //! | 4 | trust region | `trust_region::TrustRegion` |
-//! | 5 | convergence, restarts | `optimizer::propose`, `optimizer::Optimizer::stop_reason` |
+//! | 5 | convergence, restarts | `optimizer::model::why_over`, `optimizer::Optimizer::stop_reason` |
 //! | 6 | normalised outputs | `frame::normalise` |
 //! | 7 | centre, rotate | `frame::Frame::centred`, `frame::Frame::rotated`, `frame::PrincipalAxes` |
 //! | 8 | Gaussian process | `gp::Gp::fit` |
 //! | 9 | most likely length-scales | `length_scale::LengthScales::improve`, `gp::likelihood::Derivatives` |
 //! | 10 | rescale | `frame::Frame::rescaled` |
 //! | 11 | discard | `trust_region::TrustRegion::discard`, `gp::Gp::remove` |
-//! | 12 | maximise EI | `acquisition::maximise::Maximiser` |
+//! | 12 | maximise EI | `optimizer::search::search`, `acquisition::maximise::Maximiser` |
 //! | 14, 15 | append | `optimizer::Optimizer::tell` |
 //!
-//! Imports follow the data: domain → design → observations → frame → gp → length_scale → trust_region → quadratic →
-//! acquisition → optimizer; `linalg`, `math`, `rng` and `wide` serve all of them.
+//! Imports follow the data: domain → design → observations → frame → polynomial → gp → length_scale → trust_region →
+//! acquisition → optimizer; `linalg`, `math`, `rng` and `wide` serve all of them. A test fails on a circle.
 //!
 //! # Promises
 //!
