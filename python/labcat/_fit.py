@@ -95,8 +95,9 @@ def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
             notes.append(
                 "the evaluations do not determine the Jacobian, so that there are no standard errors: a larger budget or jac does"
             )
+    found = np.isfinite(x).all()
     result["jac"] = jacobian
-    result["grad"] = misfit.gradient(result.fun, jacobian)
+    result["grad"] = misfit.gradient(result.fun, jacobian) if found else np.full(len(x), np.nan)
     result["active_mask"] = _at_bounds(optimizer, x)
     pushed = np.where(result.grad * result.active_mask < 0, 0.0, np.abs(result.grad))[free]
     result["optimality"] = float(pushed.max(initial=0.0))

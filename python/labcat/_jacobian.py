@@ -129,7 +129,7 @@ class _Kriging(NamedTuple):
         try:
             factor = np.linalg.cholesky(covariance)
             half = np.linalg.solve(factor, np.eye(len(unit)))
-            trend: Array = half @ np.column_stack([np.ones(len(unit)), unit])
+            trend = np.asarray(half, dtype=np.float64) @ np.column_stack([np.ones(len(unit)), unit])
             of_trend = np.linalg.cholesky(trend.T @ trend)
         except np.linalg.LinAlgError:
             return None

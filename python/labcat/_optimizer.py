@@ -262,13 +262,24 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int,
-        value: Outcome | npt.ArrayLike | None = None,
+        value: Outcome | npt.ArrayLike | None,
         *,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         constraint_std: npt.ArrayLike | None = None,
-        residuals: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None: ...
+    @overload
+    def tell(
+        self,
+        trial: Trial | int,
+        *,
+        residuals: npt.ArrayLike,
         jacobian: npt.ArrayLike | None = None,
+        std: float | None = None,
+        constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None: ...
@@ -278,12 +289,24 @@ class Optimizer:
         trial: None = None,
         *,
         x: Point,
-        value: Outcome | npt.ArrayLike | None = None,
+        value: Outcome | npt.ArrayLike | None,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
         constraint_std: npt.ArrayLike | None = None,
-        residuals: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> int: ...
+    @overload
+    def tell(
+        self,
+        trial: None = None,
+        *,
+        x: Point,
+        residuals: npt.ArrayLike,
         jacobian: npt.ArrayLike | None = None,
+        std: float | None = None,
+        constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> int: ...

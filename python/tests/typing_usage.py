@@ -71,3 +71,5 @@ labcat.minimize(fun, space, jac=fun)  # type: ignore[arg-type]
 labcat.minimize(fun, space, on_error="ignore")  # type: ignore[arg-type]
 labcat.Optimizer(space, direction="up")  # type: ignore[arg-type]
 optimizer.tell(trial)  # type: ignore[call-overload]
+optimizer.tell(trial, residuals=[1.0, 2.0], jacobian=np.ones((2, 2)))
+optimizer.start_at({"rate": 0.1, "momentum": 0.5}, radius={"rate": 0.05, "momentum": 0.1})
