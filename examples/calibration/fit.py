@@ -49,5 +49,5 @@ for name, error in zip(space, result.stderr):
     print(f"{name:>2} = {result.params[name]:.3f} ± {error:.3f}")
 
 measured = np.concatenate([BIOMASS, SUBSTRATE])
-result.plot(measured, at=np.tile(TIME, 2)).savefig("calibration.png")
+result.plot(measured, at=np.tile(TIME, 2)).savefig("calibration.png", dpi=80)
 print("wrote calibration.png")

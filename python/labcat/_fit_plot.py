@@ -19,6 +19,7 @@ Array = npt.NDArray[np.float64]
 
 _LEVEL = 0.95
 _MOST = 5  # parameters whose pairs are drawn
+_MOST_SERIES = 10  # that are drawn as lines
 
 
 def draw(
@@ -53,11 +54,14 @@ def _column(numbers: npt.ArrayLike, what: str, residuals: Array) -> Array:
 
 
 def _compared(ax: Axes, place: Array, data: Array, model: Array) -> None:
-    order = np.argsort(place, kind="stable")
-    # Several series over the same places: a line through them would jump between them.
-    style = "-" if (np.diff(place[order]) > 0).all() else "."
+    """Data as dots, the model as a line through each series: a new one begins where the places do not ascend."""
     ax.plot(place, data, "o", color="0.45", markersize=4, label="data")
-    ax.plot(place[order], model[order], style, color="C0", label="model")
+    ends = np.flatnonzero(np.diff(place) <= 0) + 1
+    if len(ends) >= _MOST_SERIES:
+        ax.plot(place, model, ".", color="C0", label="model")
+        ends, place, model = ends[:0], place[:0], model[:0]
+    for k, (where, values) in enumerate(zip(np.split(place, ends), np.split(model, ends))):
+        ax.plot(where, values, "-", color="C0", label="model" if k == 0 and len(where) else None)
     ax.set_ylabel("data")
     ax.legend(loc="best", fontsize="small")
 
@@ -66,7 +70,8 @@ def _residuals(ax: Axes, place: Array, residuals: Array, numbered: bool) -> None
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.vlines(place, 0, residuals, color="C0", linewidth=0.8)
     ax.plot(place, residuals, "o", color="C0", markersize=3)
-    ax.set_xlabel("number of the residual" if numbered else "at")
+    if numbered:
+        ax.set_xlabel("number of the residual")
     ax.set_ylabel("residual")
 
 

@@ -495,7 +495,16 @@ class Optimizer:
         asked = [*self.history.x.tolist(), *(trial.x.tolist() for trial in self.pending)]
         known = {tuple(x) for x in (*self._core.queued(), *asked)}
         new = [point.tolist() for point in points if tuple(point.tolist()) not in known]
-        self._core.start_at(new, radius if len(new) == 1 else None)
+        if radius is None and self._has_own_design:
+            for point in new:
+                self._core.enqueue(point)
+        else:
+            self._core.start_at(new, radius if len(new) == 1 else None)
+
+    @property
+    def _has_own_design(self) -> bool:
+        """Whether the first design is that of the paper, or has a size that was asked for: a starting point is one of it."""
+        return self._settings["preset"] == "paper" or self._settings["initial_points"] is not None
 
     def set_stopping(
         self,

@@ -424,6 +424,8 @@ class _Mirror:
         """The id of a point that is told by a trial; the first one of a study, if it was enqueued, is where the search begins."""
         if trial.number or _ENQUEUED not in trial.system_attrs:
             return self._optimizer.adopt(x).id
+        if self._radius is None and self._optimizer._has_own_design:
+            return self._optimizer.adopt(x).id
         self._optimizer.start_at(x, self._radius)
         return self._optimizer.ask().id
 
