@@ -426,7 +426,7 @@ class _Mirror:
             return self._optimizer.adopt(x).id
         if self._radius is None and self._optimizer._has_own_design:
             return self._optimizer.adopt(x).id
-        self._optimizer.start_at(x, self._radius)
+        self._optimizer.start_at(x, self.grid.radius(self._radius))
         return self._optimizer.ask().id
 
     def _finish(self, trial: FrozenTrial, x: Point) -> None:
