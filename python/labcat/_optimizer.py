@@ -15,7 +15,7 @@ from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._html import optimizer_html
 from ._misfit import Misfit
-from ._outcome import Outcome
+from ._outcome import Outcome, outcome_of
 from ._parameters import ParameterLike
 from ._space import (
     BoundsLike,
@@ -30,7 +30,7 @@ from ._space import (
     space_of,
 )
 from ._state import Beside, beside_of, given_of, jacobian_of, joined, known_of, misfit_of, parted
-from ._values import STOPPING, Rng, as_value, as_vector, check_names, plural, seed_of, switch_values
+from ._values import STOPPING, Rng, as_vector, check_names, plural, seed_of, switch_values
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -345,7 +345,16 @@ class Optimizer:
         >>> optimizer.best.value, optimizer.history[1].extra
         (0.25, {'who': 'Ann'})
         """
-        outcome = _outcome(value, _parts(std, constraints, constraint_std, residuals, jacobian, gradient, extra))
+        outcome = outcome_of(
+            value,
+            std=std,
+            constraints=constraints,
+            constraint_std=constraint_std,
+            residuals=residuals,
+            jacobian=jacobian,
+            gradient=gradient,
+            extra=extra,
+        )
         if x is not None:
             _only(x, trial)
             id = self._core.tell_point(self._point(x, "x").tolist(), self._to_core(outcome))
@@ -430,8 +439,17 @@ class Optimizer:
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Corrects what was told before."""
-        parts = _parts(std, constraints, constraint_std, residuals, jacobian, gradient, extra)
-        id, outcome = _id(trial), _outcome(value, parts)
+        id = _id(trial)
+        outcome = outcome_of(
+            value,
+            std=std,
+            constraints=constraints,
+            constraint_std=constraint_std,
+            residuals=residuals,
+            jacobian=jacobian,
+            gradient=gradient,
+            extra=extra,
+        )
         self._core.revise(id, self._to_core(outcome))
         self._keep(id, outcome)
 
@@ -700,39 +718,6 @@ class Optimizer:
     def seed(self) -> int:
         """The seed; as `rng` it repeats the run."""
         return int(self._settings["seed"])
-
-
-def _parts(
-    std: float | None,
-    constraints: npt.ArrayLike | None,
-    constraint_std: npt.ArrayLike | None,
-    residuals: npt.ArrayLike | None,
-    jacobian: npt.ArrayLike | None,
-    gradient: npt.ArrayLike | None,
-    extra: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The keywords of `tell` that were given."""
-    parts = {
-        "std": std,
-        "constraints": constraints,
-        "constraint_std": constraint_std,
-        "residuals": residuals,
-        "jacobian": jacobian,
-        "gradient": gradient,
-        "extra": extra,
-    }
-    return {name: part for name, part in parts.items() if part is not None}
-
-
-def _outcome(value: Any, given: Mapping[str, Any]) -> Outcome:
-    """What was told, as one thing."""
-    if not isinstance(value, Outcome):
-        if value is None and not any(np.size(given.get(part, ())) for part in ("constraints", "residuals")):
-            value = as_value(value)  # says what is allowed
-        return Outcome(value, **given)
-    if given:
-        raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
-    return value
 
 
 def _only(x: Point, trial: Trial | int | None) -> None:

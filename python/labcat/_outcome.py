@@ -111,6 +111,18 @@ class Outcome:
         )
 
 
+def outcome_of(value: Any, **parts: Any) -> Outcome:
+    """What was told, as one thing: a value, or an outcome that has all parts itself."""
+    given = {name: part for name, part in parts.items() if part is not None}
+    if isinstance(value, Outcome):
+        if given:
+            raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+        return value
+    if value is None and not any(np.size(given.get(part, ())) for part in ("constraints", "residuals")):
+        value = as_value(value)  # says what is allowed
+    return Outcome(value, **given)
+
+
 def _sum_of_squares(residuals: list[float], value: float | None) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(np.square(residuals)))
