@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,11 @@ class Outcome:
 
     def timed(self, seconds: float) -> Outcome:
         """The same with the time it took, unless it says so itself."""
-        return self if self.seconds is not None else replace(self, seconds=seconds)
+        if self.seconds is not None:
+            return self
+        timed = copy(self)
+        object.__setattr__(timed, "seconds", seconds)
+        return timed
 
     def to_core(self, misfit: Misfit | None = None) -> _labcat.Outcome:
         """As the core takes it; a misfit says what becomes of residuals."""
@@ -125,7 +130,8 @@ def outcome_of(value: Any, **parts: Any) -> Outcome:
 
 def _sum_of_squares(residuals: list[float], value: float | None) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
-        total = float(np.sum(np.square(residuals)))
+        vector = np.array(residuals)
+        total = float(vector @ vector)
     if value is not None and value != total and not math.isnan(total):
         raise InvalidError(f"the value is {value:g}, and there are residuals, whose squares sum to {total:g}: give one of them")
     return total

@@ -157,7 +157,7 @@ class Run:
 
         That is a fault of the function rather than of the points.
         """
-        if self._max_first_failures is None or self._optimizer.best is not None:
+        if self._max_first_failures is None or self._optimizer._core.best() is not None:
             return
         if not isinstance(outcome, Failure):  # NaN: the objective itself says that it failed
             self._max_first_failures = None
