@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._history import History
-from ._jacobian import local_model
+from ._jacobian import Local, local_model
 from ._misfit import Misfit
 from ._result import OptimizeResult
 
@@ -22,6 +22,8 @@ Array = npt.NDArray[np.float64]
 _WORST = 0.2
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
+_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"
+_NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 
 
 class LeastSquaresResult(OptimizeResult):
@@ -80,35 +82,33 @@ def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
 def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
     """Adds the Jacobian at the optimum and what follows from it."""
     optimizer, x = result.optimizer, result.x
-    free, notes = _free(optimizer, x), []
-    jacobian = np.full((len(result.fun), len(x)), np.nan)
-    if np.isfinite(x).all():
-        told = _told_jacobian(result)
-        fun, slopes, determined = _modelled(result, free)
-        if optimizer._has_noise and fun is not None:
-            result["fun"], result["cost"] = fun, misfit.cost(fun)
-        if determined:
-            jacobian[:, free] = slopes
-        if told is not None:
+    free, found = _free(optimizer, x), bool(np.isfinite(x).all())
+    jacobian, note = np.full((len(result.fun), len(x)), np.nan), ""
+    if found and free.any():
+        local = _modelled(result, free)
+        if optimizer._has_noise and local is not None:
+            result["fun"], result["cost"] = local.value, misfit.cost(local.value)
+        if local is not None and local.error <= _WORST:
+            jacobian[:, free] = local.jacobian
+        note = "" if local is None or local.weakest <= _WORST else _NOT_ALL
+        if (told := _told_jacobian(result)) is not None:
             jacobian = np.where(np.isfinite(told), told, jacobian)
-        if free.any() and not np.isfinite(jacobian[:, free]).all():
-            notes.append(
-                "the evaluations do not determine the Jacobian, so that there are no standard errors: a larger budget or jac does"
-            )
-    found = np.isfinite(x).all()
+            note = ""
+        if not np.isfinite(jacobian[:, free]).all():
+            note = _NO_JACOBIAN
     result["jac"] = jacobian
     result["grad"] = misfit.gradient(result.fun, jacobian) if found else np.full(len(x), np.nan)
     result["active_mask"] = _at_bounds(optimizer, x)
     pushed = np.where(result.grad * result.active_mask < 0, 0.0, np.abs(result.grad))[free]
     result["optimality"] = float(pushed.max(initial=0.0))
-    covariance, note = _covariance(result, misfit, free)
-    result["cov_x"] = covariance
-    result["stderr"] = np.sqrt(np.diag(covariance))
+    result["cov_x"] = np.full((len(x), len(x)), np.nan)
+    if found and free.any() and not note:
+        result["cov_x"][np.ix_(free, free)], note = _covariance(result, misfit, jacobian[:, free])
+    result["stderr"] = np.sqrt(np.diag(result.cov_x))
     with np.errstate(invalid="ignore", divide="ignore"):
-        result["correlation"] = covariance / np.outer(result.stderr, result.stderr)
-    if note and not notes:
-        notes.append(note)
-    result["message"] = "; ".join([result["message"], *notes])
+        result["correlation"] = result.cov_x / np.outer(result.stderr, result.stderr)
+    if note:
+        result["message"] += f"; there are no standard errors: {note}"
 
 
 def _free(optimizer: Optimizer, x: Array) -> npt.NDArray[np.bool_]:
@@ -126,17 +126,13 @@ def _told_jacobian(result: LeastSquaresResult) -> Array | None:
     return held[1]
 
 
-def _modelled(result: LeastSquaresResult, free: npt.NDArray[np.bool_]) -> tuple[Array | None, Array | None, bool]:
-    """Residuals and Jacobian at the optimum by a model of the evaluations, and whether they determine the latter."""
+def _modelled(result: LeastSquaresResult, free: npt.NDArray[np.bool_]) -> Local | None:
+    """The model of the evaluations around the optimum, in the units of the parameters."""
     optimizer, x, history = result.optimizer, result.x, result.history
     used = _alike(history, x, free)
-    if not free.any() or not used.any():
-        return None, None, False
     places, slopes = _coordinates(optimizer, np.vstack([x, history.x[used]]), free)
     local = local_model(places[1:] - places[0], history.residuals[used])
-    if local is None:
-        return None, None, False
-    return local.value, local.jacobian * slopes, local.error() <= _WORST
+    return None if local is None else local._replace(jacobian=local.jacobian * slopes)
 
 
 def _alike(history: History, x: Array, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -163,22 +159,18 @@ def _at_bounds(optimizer: Optimizer, x: Array) -> npt.NDArray[np.int_]:
     return np.where(x <= low + margin, -1, np.where(x >= high - margin, 1, 0))
 
 
-def _covariance(result: LeastSquaresResult, misfit: Misfit, free: npt.NDArray[np.bool_]) -> tuple[Array, str]:
-    """s² (JᵀJ)⁻¹ of the parameters that have derivatives, and why there is none."""
-    m, n = len(result.fun), int(free.sum())
-    covariance = np.full((len(free), len(free)), np.nan)
-    jacobian = result.jac[:, free]
-    if n == 0 or not np.isfinite(jacobian).all():
-        return covariance, ""
+def _covariance(result: LeastSquaresResult, misfit: Misfit, jacobian: Array) -> tuple[Array, str]:
+    """s² (JᵀJ)⁻¹, or NaN and why there is none."""
+    m, n = jacobian.shape
+    nothing = np.full((n, n), np.nan)
     curved = misfit.curved(result.fun, jacobian)
     lengths = np.linalg.norm(curved, axis=0)
     lengths[lengths == 0] = 1.0
     _, singular, turned = np.linalg.svd(curved / lengths, full_matrices=False)
     if len(singular) < n or singular[-1] <= np.finfo(np.float64).eps * max(m, n) * singular[0]:
-        return covariance, "the residuals do not determine all parameters: there are no standard errors"
+        return nothing, _NOT_ALL
     if m <= n and not misfit.absolute_sigma:
-        return covariance, "there are as many parameters as residuals, which leaves none to find their noise from: no standard errors"
+        return nothing, "as many parameters as residuals leave none to find the noise of the data from"
     scale = 1.0 if misfit.absolute_sigma else 2 * result.cost / (m - n)
     root = turned.T / singular / lengths[:, None]
-    covariance[np.ix_(free, free)] = scale * (root @ root.T)
-    return covariance, ""
+    return scale * (root @ root.T), ""

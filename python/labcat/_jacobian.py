@@ -27,62 +27,61 @@ class Local(NamedTuple):
     """The residuals at the point, shape (m,)."""
     jacobian: Array
     """Their derivatives, shape (m, n)."""
-    uncertainty: Array
-    """The covariance of each row of the Jacobian, summed over the residuals, shape (n, n)."""
-
-    def error(self) -> float:
-        """How wrong the Jacobian may be: the largest ratio, over all directions, of its standard deviation to its length."""
-        lengths = np.linalg.norm(self.jacobian, axis=0)
-        if not (np.isfinite(lengths).all() and lengths.all()):
-            return np.inf
-        unit = self.jacobian / lengths
-        try:
-            factor = np.linalg.cholesky(unit.T @ unit)
-        except np.linalg.LinAlgError:
-            return np.inf
-        inside = np.linalg.solve(factor, self.uncertainty / np.outer(lengths, lengths))
-        inside = np.linalg.solve(factor, inside.T)
-        return float(np.sqrt(max(np.linalg.eigvalsh((inside + inside.T) / 2)[-1], 0.0)))
+    error: float
+    """How wrong the derivatives may be: their standard deviation, relative to their size, for the worst parameter."""
+    weakest: float
+    """The same for the worst of all directions: infinite where the residuals do not change."""
 
 
 def local_model(steps: Array, residuals: Array) -> Local | None:
-    """The model of the residuals at 0 that is most certain of its slopes; None if the evaluations do not determine one.
+    """The model of the residuals at 0 that is most certain of its derivatives; None if there are too few evaluations.
 
     Each residual is a linear trend plus a Gaussian process, with one kernel for all, over the nearest evaluations:
     `steps`, shape (N, n), of which `residuals`, shape (N, m), are known.
     """
     unknowns = steps.shape[1] + 1
     order = np.argsort((steps**2).sum(axis=1), kind="stable")
-    found = None
+    models = []
     for left_out, used in _WINDOWS:
         rest = order[1 + left_out * unknowns :][: used * unknowns]
-        if len(rest) <= unknowns:
-            continue
-        chosen = np.append(order[:1], rest)
-        model = _fitted(steps[chosen], residuals[chosen])
-        if model is not None and (found is None or model.error() < found.error()):
-            found = model
-    return found
+        if len(rest) > unknowns:
+            chosen = np.append(order[:1], rest)
+            models.append(_fitted(steps[chosen], residuals[chosen]))
+    found = [model for model in models if model is not None]
+    return min(found, key=lambda model: (model.weakest, model.error), default=None)
 
 
 def _fitted(steps: Array, residuals: Array) -> Local | None:
     spread = np.sqrt((steps**2).mean(axis=0))
-    if not spread.all():
-        return None
     differences = residuals - residuals[0]
-    scale = np.abs(differences).max()
-    if scale == 0:
+    scale = float(np.abs(differences).max())
+    if not (spread.all() and scale and np.isfinite(scale)):
         return None
-    gram = (differences / scale) @ (differences / scale).T
-    unit = steps / spread
-    lengths, nugget = _likeliest(unit, gram)
+    unit, differences = steps / spread, differences / scale
+    lengths, nugget = _likeliest(unit, differences @ differences.T)
     kriging = _Kriging.of(unit, lengths, nugget)
     if kriging is None:
         return None
-    local = kriging.at_zero(unit, differences, lengths, nugget)
-    return Local(
-        local.value + residuals[0], local.jacobian / spread, local.uncertainty / np.outer(spread, spread)
-    )
+    value, jacobian, covariance = kriging.at_zero(unit, differences, lengths, nugget)
+    error, weakest = _relative(jacobian, covariance)
+    return Local(residuals[0] + scale * value, scale * jacobian / spread, error, weakest)
+
+
+def _relative(jacobian: Array, covariance: Array) -> tuple[float, float]:
+    """The standard deviation of a Jacobian relative to its size, for the worst parameter and the worst direction."""
+    size = np.linalg.norm(jacobian, axis=0)
+    each = np.sqrt(np.diag(covariance))
+    error = float((each / np.maximum(size, 1e-3 * size.max(initial=np.finfo(np.float64).tiny))).max())
+    if not size.all():
+        return error, np.inf
+    unit = jacobian / size
+    try:
+        factor = np.linalg.cholesky(unit.T @ unit)
+        inside = np.linalg.solve(factor, covariance / np.outer(size, size))
+        inside = np.linalg.solve(factor, inside.T)
+        return error, float(np.sqrt(max(np.linalg.eigvalsh((inside + inside.T) / 2)[-1], 0.0)))
+    except np.linalg.LinAlgError:
+        return error, np.inf
 
 
 def _likeliest(unit: Array, gram: Array) -> tuple[Array, float]:
@@ -149,8 +148,8 @@ class _Kriging(NamedTuple):
         misfit = float(np.trace(inside) - np.trace(of_trend @ inside @ of_trend.T))
         return free * np.log(misfit) + self.logdet if misfit > 0 else np.inf
 
-    def at_zero(self, unit: Array, residuals: Array, lengths: Array, nugget: float) -> Local:
-        """Value, slopes and their covariance at 0."""
+    def at_zero(self, unit: Array, residuals: Array, lengths: Array, nugget: float) -> tuple[Array, Array, Array]:
+        """Value and Jacobian at 0, and the covariance of a row of that, summed over the residuals."""
         count, n = unit.shape
         weighted = self.half @ residuals
         coefficients = self._coefficients(weighted)
@@ -162,8 +161,6 @@ class _Kriging(NamedTuple):
         of_trend = np.linalg.solve(self.factor, of_trend)
         rounding = min(1.0, count * np.finfo(np.float64).eps / nugget)
         of_process = np.maximum(1 - lengths**2 * (slopes**2).sum(axis=0), rounding) / lengths**2
-        return Local(
-            value=coefficients[0] + (self.half @ near) @ rest,
-            jacobian=(coefficients[1:] + slopes.T @ rest).T,
-            uncertainty=variance * (np.diag(of_process) + of_trend.T @ of_trend),
-        )
+        value = coefficients[0] + (self.half @ near) @ rest
+        jacobian = (coefficients[1:] + slopes.T @ rest).T
+        return value, jacobian, variance * (np.diag(of_process) + of_trend.T @ of_trend)

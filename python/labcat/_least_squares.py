@@ -64,7 +64,9 @@ def least_squares(
     residuals
         ``residuals(x, *args)`` returns a vector, mostly model minus data, of the same length for every `x`. One
         that has a NaN or an infinite number is a failed evaluation.
-    bounds, args, history, time_limit, rng, preset, workers, callback, progress, on_error, max_first_failures, timeout, checkpoint
+    history
+        As in `minimize`: an earlier result, or a pair ``(X, R)`` of points and their residuals, a row each.
+    bounds, args, time_limit, rng, preset, workers, callback, progress, on_error, max_first_failures, timeout, checkpoint
         As in `minimize`.
     x0, radius
         Where the search begins, and how far the first evaluations lie from it, as in `minimize`.

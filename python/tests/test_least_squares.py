@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -296,6 +297,36 @@ def test_an_earlier_run_is_the_start_of_another():
     second = labcat.least_squares(misfit, BOUNDS, history=first, budget=20, rng=1)
     assert second.nfev == 20 and len(second.history) == 40
     assert np.allclose(second.x, fitted()[0], rtol=1e-3)
+    pair = first.history.x, first.history.residuals
+    third = labcat.least_squares(misfit, BOUNDS, history=pair, budget=20, rng=1)
+    assert np.array_equal(third.history.x, second.history.x)
+    scalar = labcat.minimize(lambda p: float(np.sum(misfit(p) ** 2)), BOUNDS, history=second, budget=5, rng=1)
+    assert len(scalar.history) == 45
+    with pytest.raises(labcat.InvalidError, match="least squares take residuals, not the value"):
+        labcat.least_squares(misfit, BOUNDS, history=scalar, budget=5)
+
+
+def test_results_travel_and_are_shown():
+    result = labcat.least_squares(misfit, BOUNDS, x0=START, budget=30, rng=1)
+    copy = pickle.loads(pickle.dumps(result))
+    assert isinstance(copy, labcat.LeastSquaresResult)
+    assert np.array_equal(copy.cov_x, result.cov_x)
+    assert "standard errors" in result._repr_html_()
+    assert "cov_x" in repr(result)
+
+
+def test_residuals_of_very_different_size():
+    def residuals(p):
+        return np.append(misfit(p), 1e60 * max(0.0, p[0] - 5))
+
+    result = labcat.least_squares(residuals, BOUNDS, x0=START, budget=80, rng=1)
+    assert np.allclose(result.x, fitted()[0], rtol=1e-3)
+    assert np.allclose(result.stderr, fitted()[1] * np.sqrt(37 / 38), rtol=0.1)
+
+
+def test_the_preset_of_the_paper():
+    result = labcat.least_squares(misfit, BOUNDS, x0=START, budget=80, rng=1, preset="paper")
+    assert np.allclose(result.x, fitted()[0], rtol=1e-2)
 
 
 def changes_length(p):
@@ -361,7 +392,8 @@ def test_the_callback_sees_residuals():
 def test_what_the_residuals_do_not_determine():
     result = labcat.least_squares(lambda p: p[0] + p[1] - np.arange(3.0), [(-5, 5)] * 2, x0=[1, 1], budget=30, rng=1)
     assert np.isnan(result.stderr).all()
-    assert "no standard errors" in result.message
+    assert np.allclose(result.jac, 1, atol=1e-3)
+    assert "no standard errors: the residuals do not determine all parameters" in result.message
     square = labcat.least_squares(rosenbrock, [(-5, 10)] * 2, x0=[-1.2, 1], budget=30, rng=1)
     assert np.isnan(square.stderr).all() and np.isfinite(square.jac).all()
     assert "as many parameters as residuals" in square.message
