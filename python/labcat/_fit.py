@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-_WORST = 0.2
+_WORST = 0.1
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
 _NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"

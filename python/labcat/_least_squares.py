@@ -99,7 +99,7 @@ def least_squares(
     Notes
     -----
     Without `jac` the Jacobian is that of a model of the evaluations around `x`. Where they do not
-    determine it to a fifth, it is NaN, and the message says so. Parameters that are not real have no derivatives:
+    determine it to a tenth, it is NaN, and the message says so. Parameters that are not real have no derivatives:
     the covariance is that of the others, and NaN for them.
 
     Examples
