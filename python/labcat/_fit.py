@@ -72,8 +72,9 @@ class LeastSquaresResult(OptimizeResult):
 def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
     """A result so far as one of least squares: the residuals and the cost of the best evaluation."""
     best = result["best"]
-    fun = np.full(1, np.nan) if best is None else best.residuals
-    found = LeastSquaresResult(cost=np.nan if best is None else misfit.cost(fun))
+    known = best is not None and len(best.residuals) > 0
+    fun = best.residuals if known else np.full(1, np.nan)
+    found = LeastSquaresResult(cost=misfit.cost(fun) if known else np.nan)
     found.update(result)
     found["fun"] = fun
     return found
@@ -82,7 +83,7 @@ def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
 def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
     """Adds the Jacobian at the optimum and what follows from it."""
     optimizer, x = result.optimizer, result.x
-    free, found = _free(optimizer, x), bool(np.isfinite(x).all())
+    free, found = _free(optimizer, x), bool(np.isfinite(result.fun).all())
     jacobian, note = np.full((len(result.fun), len(x)), np.nan), ""
     if found and free.any():
         local = _modelled(result, free)

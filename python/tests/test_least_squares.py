@@ -232,6 +232,19 @@ def test_measured_constraints():
     assert result.x[0] + result.x[2] <= 2
 
 
+def test_residuals_that_are_missing_where_a_constraint_is_violated():
+    def residuals(p):
+        return {"residuals": None if p[0] > limit else misfit(p), "constraints": [p[0] - limit]}
+
+    limit = 3.0
+    sigma = np.full(len(TIMES), 0.1)
+    result = labcat.least_squares(residuals, BOUNDS, constraints=1, sigma=sigma, budget=150, rng=1)
+    assert np.allclose(result.x, fitted()[0], rtol=0.05)
+    limit = 0.0  # nowhere
+    result = labcat.least_squares(residuals, BOUNDS, constraints=1, sigma=sigma, budget=20, rng=1)
+    assert np.isnan(result.cost) and np.isnan(result.stderr).all() and not result.feasible
+
+
 def test_an_active_bound():
     result = labcat.least_squares(misfit, [(0.1, 1.5), (0.05, 5), (-2, 2)], x0=[1, 1, 0], budget=80, rng=1)
     theirs = optimize.least_squares(misfit, [1, 1, 0], bounds=([0.1, 0.05, -2], [1.5, 5, 2]), xtol=1e-12)
