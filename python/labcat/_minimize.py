@@ -310,16 +310,7 @@ def optimize(
     misfit: Misfit | None = None,
     own: Callable[..., Any] | None = None,
 ) -> OptimizeResult:
-    if on_error not in ("raise", "fail"):
-        raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
-    for name, seconds in (("time_limit", time_limit), ("timeout", timeout)):
-        if seconds is not None and not (isinstance(seconds, Real) and seconds > 0):
-            raise InvalidError(f"{name} is {seconds!r}; allowed: seconds above 0")
-    most = max_first_failures
-    if most is not None and not (isinstance(most, Real) and most >= 1):
-        raise InvalidError(
-            f"max_first_failures is {max_first_failures!r}; allowed: 1 or more, None"
-        )
+    _check_arguments(on_error, time_limit, timeout, max_first_failures)
     if "direction" in switches:
         raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
     if misfit is None and (callable(jac) or jac not in (None, False, True)):
@@ -371,6 +362,20 @@ def optimize(
             default_budget=unlimited,
             max_first_failures=max_first_failures,
         ).result()
+
+
+def _check_arguments(on_error: str, time_limit: float | None, timeout: float | None, max_first_failures: int | None) -> None:
+    """Refuses what cannot be meant, before anything is evaluated."""
+    if on_error not in ("raise", "fail"):
+        raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
+    for name, seconds in (("time_limit", time_limit), ("timeout", timeout)):
+        if seconds is not None and not (isinstance(seconds, Real) and seconds > 0):
+            raise InvalidError(f"{name} is {seconds!r}; allowed: seconds above 0")
+    most = max_first_failures
+    if most is not None and not (isinstance(most, Real) and most >= 1):
+        raise InvalidError(
+            f"max_first_failures is {max_first_failures!r}; allowed: 1 or more, None"
+        )
 
 
 def _check_callback(callback: Callable[..., Any] | None) -> None:
