@@ -63,3 +63,11 @@ def test_a_build_without_it_is_told(tmp_path, capsys, monkeypatch):
     monkeypatch.delattr(labcat, "least_squares", raising=False)
     assert main(["fits", "--out", str(tmp_path)]) == 2
     assert "has no `labcat.least_squares`" in capsys.readouterr().err
+
+
+def test_the_standard_errors_of_labcat():
+    ratios = [float(cell) for row in fits.error_table(labcat.least_squares, 1).rows for cell in row[1:3]]
+    assert len(ratios) == 6
+    assert all(0.95 < ratio < 1.05 for ratio in ratios)
+    shares = [float(row[1].split()[0]) for row in fits.coverage_table(labcat.least_squares, 60, 1).rows]
+    assert all(share > 0.85 for share in shares)

@@ -25,6 +25,7 @@ from ._errors import (
 )
 from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._labcat import __version__
+from ._least_squares import least_squares
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
 from ._outcome import Outcome
@@ -36,6 +37,7 @@ from ._values import SWITCHES, Switch
 if TYPE_CHECKING:
     from . import integrations, plots
     from ._async import amaximize, aminimize
+    from ._fit import LeastSquaresResult
     from ._result import OptimizeResult
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "Integer",
     "InvalidError",
     "LabcatError",
+    "LeastSquaresResult",
     "NoModelError",
     "OptimizeResult",
     "Optimizer",
@@ -72,6 +75,7 @@ __all__ = [
     "amaximize",
     "aminimize",
     "integrations",
+    "least_squares",
     "maximize",
     "minimize",
     "plots",
@@ -87,6 +91,8 @@ def __getattr__(name: str) -> object:
         return importlib.import_module("labcat._result").OptimizeResult
     if name in ("aminimize", "amaximize"):
         return getattr(importlib.import_module("labcat._async"), name)
+    if name == "LeastSquaresResult":
+        return importlib.import_module("labcat._fit").LeastSquaresResult
     if name in ("integrations", "plots"):
         return importlib.import_module(f"labcat.{name}")
     meant = _ELSEWHERE.get(name)
@@ -102,6 +108,7 @@ _ELSEWHERE = {
     "Int": "Integer",
     "LogUniform": "Real(low, high, scale=\"log\")",
     "Uniform": "Real",
+    "curve_fit": "least_squares",
     "fmin": "minimize",
     "gp_minimize": "minimize",
 }

@@ -30,9 +30,19 @@ def result_html(result: OptimizeResult) -> str:
         [
             ("ended because", escape(result.message.partition(";")[0])),
             *_facts(result.optimizer, result.history),
+            *_errors(result),
         ],
         result.history,
     )
+
+
+def _errors(result: OptimizeResult) -> Iterable[tuple[str, str]]:
+    """The standard errors of a fit."""
+    errors = {
+        name: f"± {error:.2g}" for name, error in zip(result.history.names, result.get("stderr", ())) if np.isfinite(error)
+    }
+    if errors:
+        yield "standard errors", _parameters(errors)
 
 
 def optimizer_html(optimizer: Optimizer) -> str:
