@@ -16,7 +16,8 @@ OUTSIDE = "repository"
 """Where files of the repository that pages link to are found in the site."""
 PICTURES = {".png", ".gif", ".svg"}
 LINK = re.compile(r"(?<=\]\()(?!#|[a-z]+:)([^)#\s]+)(#[^)\s]*)?(?=\))")
-FENCE = re.compile(r"^```(\w*)(.*)$")
+INCLUDE = re.compile(r"^--8<-- (\S+)$", re.MULTILINE)
+"""A file of the repository, inside a block of code."""
 
 
 def on_files(files, config):
@@ -29,7 +30,7 @@ def on_files(files, config):
         file = waiting.pop()
         for path in linked(file.content_string, repository_path(file.src_uri)):
             uri = site_uri(path)
-            if not path.startswith("docs/") and path != "README.md" and uri not in files.src_uris:
+            if not is_of_site(path) and path != "README.md" and uri not in files.src_uris:
                 files.append(outside(config, path, uri))
                 if uri.endswith(".md"):
                     waiting.append(files.src_uris[uri])
@@ -45,7 +46,8 @@ def on_page_markdown(markdown, page, **_):
             return match[0]
         return os.path.relpath(site_uri(path), PurePosixPath(page.file.src_uri).parent) + (match[2] or "")
 
-    return with_outputs(on_prose(markdown, lambda line: LINK.sub(relative, line)), page.file.src_uri)
+    markdown = with_outputs(outside_code(markdown, lambda line: LINK.sub(relative, line)), page.file.src_uri)
+    return INCLUDE.sub(lambda match: (ROOT / match[1]).read_text().rstrip(), markdown)
 
 
 def repository_path(uri: str) -> str:
@@ -58,10 +60,14 @@ def repository_path(uri: str) -> str:
 def site_uri(path: str) -> str:
     if path == "README.md":
         return "index.md"
-    if path.startswith("docs/"):
+    if is_of_site(path):
         return path.removeprefix("docs/")
-    uri = f"{OUTSIDE}/{path}"
+    uri = f"{OUTSIDE}/{path.lstrip('.')}"
     return uri if Path(path).suffix in {".md", *PICTURES} else f"{uri}.md"
+
+
+def is_of_site(path: str) -> bool:
+    return path.startswith("docs/") and not path.startswith("docs/make")
 
 
 def resolved(link: str, here: str) -> str:
@@ -71,12 +77,12 @@ def resolved(link: str, here: str) -> str:
 def linked(text: str, here: str) -> list[str]:
     """The paths of the repository that a page links to."""
     found = []
-    on_prose(text, lambda line: found.extend(match[1] for match in LINK.finditer(line)) or line)
+    outside_code(text, lambda line: found.extend(match[1] for match in LINK.finditer(line)) or line)
     paths = [resolved(link, here) for link in found]
     return [path for path in paths if (ROOT / path).exists()]
 
 
-def on_prose(text: str, change) -> str:
+def outside_code(text: str, change) -> str:
     """Applies `change` to the lines that are not code."""
     code, lines = False, []
     for line in text.splitlines():
@@ -86,16 +92,17 @@ def on_prose(text: str, change) -> str:
 
 
 def outside(config, path: str, uri: str) -> File:
+    """A file of the repository as a page, a directory as a list of its files."""
     source = ROOT / path
     if source.suffix in {".md", *PICTURES}:
         return File.generated(config, uri, abs_src_path=str(source))
-    files = [source] if source.is_file() else sorted(file for file in source.rglob("*") if file.is_file())
-    parts = [f"# {path}"]
-    for file in files:
-        if file.suffix not in PICTURES and "__pycache__" not in file.parts:
-            language = {".py": "python", ".toml": "toml", ".rs": "rust", ".yml": "yaml"}.get(file.suffix, "text")
-            parts.append(f'```{language} title="{file.relative_to(ROOT)}"\n{file.read_text()}```')
-    return File.generated(config, uri, content="\n\n".join(parts))
+    if source.is_dir():
+        names = sorted(file.relative_to(source).as_posix() for file in source.rglob("*") if file.is_file())
+        lines = [f"- [{name}]({source.name}/{name})" for name in names if "__pycache__" not in name]
+    else:
+        language = {".py": "python", ".toml": "toml", ".rs": "rust", ".yml": "yaml"}.get(source.suffix, "text")
+        lines = [f"````{language}", source.read_text().rstrip(), "````"]
+    return File.generated(config, uri, content="\n".join([f"# {path}", "", *lines, ""]))
 
 
 def with_outputs(markdown: str, uri: str) -> str:
