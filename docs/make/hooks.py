@@ -39,6 +39,8 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     here = repository_path(page.file.src_uri)
+    if here == "README.md":
+        page.meta["hide"] = ["navigation"]
 
     def relative(match):
         path = resolved(match[1], here)
