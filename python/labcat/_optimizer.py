@@ -49,7 +49,7 @@ class Optimizer:
 
     Any number of trials may be asked before one is told, and they may be told in any order, by any
     thread: each gets a different point. The optimiser restarts by itself when a local run has
-    converged, and goes on until a stopping switch ends the run (`stop_reason`). It can be pickled
+    converged, and goes on until a stopping option ends the run (`stop_reason`). It can be pickled
     and copied; the copy continues bit for bit.
 
     Parameters
@@ -269,7 +269,7 @@ class Optimizer:
         The value is a real number, an array that holds exactly one, or an `Outcome`, which holds all that
         the keywords do. One that is not finite counts as a failed evaluation. For a point the new id is
         returned. Late results are accepted after the run has ended. `std` is the standard deviation of the
-        noise in this value, if it is known; it is used unless the switch `noise` is "none".
+        noise in this value, if it is known; it is used unless the option `noise` is "none".
 
         `constraints` are the measured ones, satisfied where not above 0; the value may be None where one is
         violated. `gradient` has the derivative by each parameter, NaN where it is not known. `extra` is
@@ -407,7 +407,7 @@ class Optimizer:
         target: float | None = None,
         tolerance: float | None = None,
     ) -> None:
-        """Replaces the stopping switches; a run that has ended may go on.
+        """Replaces the stopping options; a run that has ended may go on.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
@@ -580,7 +580,7 @@ class Optimizer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Every switch with its value."""
+        """Every option with its value."""
         return dict(self._settings)
 
     @property

@@ -227,7 +227,7 @@ def _contours(ax: Axes, result: OptimizeResult, fun: Function, resolution: int) 
 
 
 def _ticks(parameter: Parameter, n: int) -> Vector:
-    """Values of a parameter to draw a function at: every label, whole numbers, or so many reals."""
+    """Values of a parameter to draw a function at: every label, integers, or so many reals."""
     labels = _labels(parameter)
     if labels is not None:
         return np.arange(len(labels), dtype=np.float64)

@@ -104,7 +104,7 @@ def _may_lead(distribution: BaseDistribution) -> bool:
 
 
 def _extended(distribution: BaseDistribution, values: set[Any], others: set[Any]) -> set[Any]:
-    """The values with which a parameter is there; of a whole number also those beyond a threshold."""
+    """The values with which a parameter is there; of an integer also those beyond a threshold."""
     if isinstance(distribution, IntDistribution) and others:
         steps = range(distribution.low, distribution.high + 1, distribution.step)
         if min(values) > max(others):

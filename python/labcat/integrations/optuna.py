@@ -65,7 +65,7 @@ class LabcatSampler(BaseSampler):
 
     Floats, integers and categories are optimised together, on a logarithmic scale with ``log=True``,
     on a grid with ``step``; no point comes twice while there are others. A parameter that is part of a trial
-    only with some values of another (a category or a whole number) is optimised under that condition, as with
+    only with some values of another (a category or an integer) is optimised under that condition, as with
     labcat's own ``when=``; the trials tell. A range that has changed is the newest one, and what lies in it is
     used. What a trial asks for that no trial has had is sampled independently, as are all parameters of
     studies with several objectives, of which a warning tells. Constraints (`constraints_func`, or those that a
@@ -106,7 +106,7 @@ class LabcatSampler(BaseSampler):
     ) -> None:
         for name in _NOT_FOR_STUDIES:
             if name in switches:
-                raise InvalidError(f"{name} is not a switch of the sampler: the study sees to it")
+                raise InvalidError(f"{name} is not an option of the sampler: it is decided by the study")
         self._options: dict[str, Any] = {"preset": preset, "tolerance": tolerance, **switches}
         Optimizer([(0.0, 1.0)], rng=seed, **self._options)  # refuses wrong options now
         self._constraints_func = constraints_func

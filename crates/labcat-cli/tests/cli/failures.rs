@@ -96,7 +96,7 @@ fn the_limit_is_the_studys_and_success_begins_the_count_anew() {
     dir.write("s.toml", &study("", "command = [\"a\"]\nmax_consecutive_failures = -1"));
     dir.labcat(&["check", "s.toml"])
         .expect(2)
-        .says(":15: `max_consecutive_failures` must be a whole number, 0 or more");
+        .says(":15: `max_consecutive_failures` must be an integer, 0 or more");
 }
 
 #[test]
