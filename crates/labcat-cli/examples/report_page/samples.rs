@@ -90,7 +90,7 @@ pub(crate) fn constrained() -> ReportData {
     }
 }
 
-/// A category, an integer, a boolean, and a real that only two of the choices have.
+/// A choice, a whole number, a switch, and a real that only two of the choices have.
 pub(crate) fn choices() -> ReportData {
     let labelled = |name: &str, kind: &str, labels: &[&str]| Parameter {
         kind: kind.into(),

@@ -124,9 +124,9 @@ struct Halt {
 }
 
 impl Halt {
-    /// The command cannot be run, or the study wants it so: to be fixed.
+    /// The command cannot be run, or the study wants it so: to be mended.
     fn command(why: &str, again: &str) -> Halt {
-        Halt { stop: "error", message: format!("{why}\nthe study is intact: fix the command, then `{again}` goes on") }
+        Halt { stop: "error", message: format!("{why}\nthe study is intact: mend the command, then `{again}` goes on") }
     }
 }
 
@@ -345,7 +345,7 @@ impl Run {
         if self.halt.is_none() && self.failures_allowed.is_some_and(|limit| self.failures_in_a_row >= limit) {
             let message = format!(
                 "{} in a row failed, the last one ({id}) with: {}\n\
-                 fix the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
+                 mend the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
                  budget, and `labcat run {word}` goes on. If such points are to be expected, write \
                  max_consecutive_failures = 0 into [objective]",
                 count(self.failures_in_a_row, "evaluation"),

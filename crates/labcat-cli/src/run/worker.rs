@@ -87,7 +87,7 @@ impl Worker {
             Evaluated::Ended(record) => Ok(Some((task, *record))),
             Evaluated::Interrupted => Ok(None),
             Evaluated::Impossible(why) => Err(Failure::run(format!(
-                "{why}\nthe study is intact: fix the command, then `labcat worker {word}` goes on"
+                "{why}\nthe study is intact: mend the command, then `labcat worker {word}` goes on"
             ))),
         }
     }
@@ -125,7 +125,7 @@ impl Worker {
         let (word, failed) = (self.paths.word(), record.reading.is_none());
         if failed && objective.is_some_and(|objective| objective.on_failure == OnFailure::Stop) {
             let why = format!(
-                "evaluation {id} failed and the study says on_failure = \"stop\": {}\nthe study is intact: fix the command, then \
+                "evaluation {id} failed and the study says on_failure = \"stop\": {}\nthe study is intact: mend the command, then \
                  `labcat worker {word}` goes on",
                 said(&record)
             );
@@ -135,7 +135,7 @@ impl Worker {
         let limit = objective.and_then(|objective| objective.failures_in_a_row(1));
         let trouble = limit.filter(|limit| self.failures_in_a_row >= *limit).map(|_| {
             format!(
-                "{} in a row failed, the last one ({id}) with: {}\nfix the command; then `labcat retry {word} --failed` runs what has \
+                "{} in a row failed, the last one ({id}) with: {}\nmend the command; then `labcat retry {word} --failed` runs what has \
                  failed again and `labcat worker {word}` goes on. If such points are to be expected, write \
                  max_consecutive_failures = 0 into [objective]",
                 count(self.failures_in_a_row, "evaluation"),
