@@ -19,7 +19,7 @@ Numbers: TypeAlias = "dict[str, list[float]]"
 """A condition: the numbers that others must have, all of them."""
 
 _FIXED_STEP = 2**32
-"""Tells the core's integer of which there is one, a fixed real, from an integer."""
+"""Tells the core's whole number of which there is one, a fixed real, from an integer."""
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -52,7 +52,7 @@ class Real:
     in one dictionary all must hold, ``when={"kind": "b", "deep": True}``; of a list of dictionaries one,
     ``when=[{"kind": "b"}, {"deep": True}]``.
 
-    With `low` equal to `high`, an integer, it is fixed.
+    With `low` equal to `high`, a whole number, it is fixed.
 
     >>> import labcat
     >>> labcat.Real(1e-5, 1e-1, scale="log")
@@ -85,7 +85,7 @@ class Real:
 @_with_hints
 @dataclass(frozen=True)
 class Integer:
-    """An integer: `low`, `low` + `step`, … up to `high`.
+    """A whole number: `low`, `low` + `step`, … up to `high`.
 
     With ``scale="log"`` ratios count, as for a `Real`; `low` must then be at least 1.
 
@@ -116,7 +116,7 @@ class Integer:
     def allowed(self) -> str:
         """What is allowed, in words."""
         steps = "" if self.step == 1 else f" in steps of {self.step}"
-        return f"it must be an integer from {self.low} to {self.high}{steps}"
+        return f"it must be a whole number from {self.low} to {self.high}{steps}"
 
 
 @dataclass(frozen=True)
@@ -389,5 +389,5 @@ def _whole(name: str, end: str, value: Any) -> int:
     except TypeError:
         whole = None
     if whole is None or abs(whole) > EXACT:
-        raise InvalidError(f"the {end} of parameter {name!r} is {value!r}; it must be an integer of at most 2**53")
+        raise InvalidError(f"the {end} of parameter {name!r} is {value!r}; it must be a whole number of at most 2**53")
     return whole

@@ -41,7 +41,7 @@ class Space(Mapping[str, Parameter]):
     """Named parameters, in order.
 
     Given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a `Real`, also
-    where both are whole: ``(1, 8)`` gives 3.7; `labcat.Integer(1, 8)` gives integers. A list of
+    where both are whole: ``(1, 8)`` gives 3.7; `labcat.Integer(1, 8)` gives whole numbers. A list of
     labels, ``["gini", "entropy"]``, stands for a `Categorical`, as does a list of more than two numbers.
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
