@@ -25,6 +25,7 @@ from ._errors import (
 )
 from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._labcat import __version__
+from ._least_squares import least_squares
 from ._minimize import maximize, minimize
 from ._optimizer import Optimizer
 from ._outcome import Outcome
@@ -35,6 +36,7 @@ from ._values import SWITCHES, Switch
 
 if TYPE_CHECKING:
     from . import integrations, plots
+    from ._fit import LeastSquaresResult
     from ._result import OptimizeResult
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "Integer",
     "InvalidError",
     "LabcatError",
+    "LeastSquaresResult",
     "NoModelError",
     "OptimizeResult",
     "Optimizer",
@@ -69,6 +72,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "integrations",
+    "least_squares",
     "maximize",
     "minimize",
     "plots",
@@ -82,6 +86,8 @@ def __getattr__(name: str) -> object:
 
     if name == "OptimizeResult":
         return importlib.import_module("labcat._result").OptimizeResult
+    if name == "LeastSquaresResult":
+        return importlib.import_module("labcat._fit").LeastSquaresResult
     if name in ("integrations", "plots"):
         return importlib.import_module(f"labcat.{name}")
     meant = _ELSEWHERE.get(name)
@@ -97,6 +103,7 @@ _ELSEWHERE = {
     "Int": "Integer",
     "LogUniform": "Real(low, high, scale=\"log\")",
     "Uniform": "Real",
+    "curve_fit": "least_squares",
     "fmin": "minimize",
     "gp_minimize": "minimize",
 }

@@ -140,6 +140,7 @@ def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
     except InvalidError as error:
         raise CheckpointError(f"{path} is not a checkpoint of labcat: {error}") from error
     _compare(path, held, fresh, seeded)
+    held._misfit = fresh._misfit
     held.set_stopping(**{name: fresh.config[name] for name in STOPPING})
     return held
 
@@ -161,6 +162,7 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
             "remove the file to start anew"
         )
     here, there = _problem(fresh, seeded), _problem(held, seeded)
+    here["residuals"], there["residuals"] = (_summed(optimizer) for optimizer in (fresh, held))
     for what in here:
         if here[what] != there.get(what):
             raise CheckpointError(
@@ -174,6 +176,12 @@ def _differing(space: Space, other: Space) -> dict[str, Parameter]:
     rows = other.described()
     differing = {name: space[name] for name, row in zip(space, space.described()) if row not in rows}
     return differing or dict(space)
+
+
+def _summed(optimizer: Optimizer) -> object:
+    """What is made of residuals, if they are told."""
+    misfit = optimizer._misfit
+    return None if misfit is None else (misfit.loss, misfit.f_scale, misfit.sigma)
 
 
 def _problem(optimizer: Optimizer, seeded: bool) -> dict[str, object]:

@@ -157,3 +157,42 @@ def measured(returned: Any, count: int, jac: bool) -> Outcome:
     value = parts.get("value")
     number = None if value is None and limits else as_value(value, what)
     return Outcome(number, constraints=limits, gradient=parts.get("gradient"))
+
+
+def measured_residuals(returned: Any, count: int, jac: bool) -> Outcome:
+    """What a function of least squares returned: residuals, with their Jacobian (`jac`) and constraints (`count` of them).
+
+    As in `measured`: an `Outcome`, one thing, a tuple, or a dictionary with "residuals" and "jacobian", "constraints".
+    """
+    if isinstance(returned, Outcome):
+        return returned
+    names = ["residuals"] + ["jacobian"] * jac + ["constraints"] * bool(count)
+    parts: dict[str, Any]
+    if isinstance(returned, Mapping):
+        parts = dict(returned)
+        if unknown := set(parts) - {"residuals", "jacobian", "constraints"}:
+            raise InvalidError(f"the function returned {min(unknown)!r}; allowed: residuals, jacobian, constraints")
+    elif len(names) == 1:
+        parts = {"residuals": returned}
+    elif isinstance(returned, (tuple, list)) and len(returned) == len(names):
+        parts = dict(zip(names, returned))
+    else:
+        raise InvalidError(f"the function returned {returned!r}; allowed: ({', '.join(names)}) or a dictionary of them")
+    limits = as_vector(parts.get("constraints"), "constraints")
+    residuals = parts.get("residuals")
+    if residuals is None and limits:
+        return Outcome(constraints=limits)
+    return Outcome(residuals=_vector_of(residuals), constraints=limits, jacobian=parts.get("jacobian"))
+
+
+def _vector_of(residuals: Any) -> list[float]:
+    """The residuals, if they are a vector."""
+    if residuals is None or np.ndim(residuals) == 0:
+        raise InvalidError(
+            f"the residuals are {residuals!r}; allowed: a vector, [r1, r2, …], whose sum of squares is minimised "
+            "(a function of one value is for labcat.minimize)"
+        )
+    vector = as_vector(np.ma.filled(residuals, np.nan) if np.ma.isMaskedArray(residuals) else residuals, "residuals")
+    if not vector:
+        raise InvalidError("the residuals are empty; allowed: a vector of one number or more")
+    return vector

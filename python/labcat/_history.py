@@ -71,11 +71,17 @@ class Evaluation(_Named):
     """How long it took, if that is known."""
     extra: dict[str, Any] = field(default_factory=dict)
     """What was told beside it."""
+    residuals: Vector = field(default_factory=lambda: np.empty(0))
+    """The residuals of least squares; empty if there are none."""
+    constraint_std: Vector = field(default_factory=lambda: np.empty(0))
+    """Standard deviation of the noise in each measured constraint; empty if none was told."""
 
     def __repr__(self) -> str:
         parts = [f"id={self.id}", f"x={self.x!r}", f"value={self.value!r}", f"run={self.run}"]
         if len(self.constraints):
             parts.append(f"constraints={self.constraints!r}")
+        if len(self.residuals):
+            parts.append(f"residuals: {len(self.residuals)}")
         parts += [
             f"{name}={getattr(self, name)!r}" for name in ("std", "reason", "extra") if getattr(self, name)
         ]
@@ -166,6 +172,7 @@ class History(Sequence[Evaluation]):
         "id",
         "names",
         "reason",
+        "residuals",
         "run",
         "seconds",
         "space",
@@ -195,6 +202,8 @@ class History(Sequence[Evaluation]):
     """The measured constraints, shape (n, k); NaN where they were not told."""
     feasible: npt.NDArray[np.bool_]
     """Where there is a value, and every measured constraint is satisfied."""
+    residuals: npt.NDArray[np.float64]
+    """The residuals of least squares, shape (n, m); NaN where the evaluation failed."""
     seconds: npt.NDArray[np.float64]
     """How long each evaluation took; NaN where that is not known."""
     extra: list[dict[str, Any]]
@@ -219,10 +228,8 @@ class History(Sequence[Evaluation]):
         self.failed = np.isnan(self.value)
         self.reason = [e.reason for e in evaluations]
         self.run = np.array([e.run for e in evaluations], dtype=np.int64)
-        k = max((len(e.constraints) for e in evaluations), default=0)
-        unknown = np.full(k, np.nan)
-        rows = [e.constraints if len(e.constraints) == k else unknown for e in evaluations]
-        self.constraints = np.array(rows, dtype=np.float64).reshape(n, k)
+        self.constraints = _rows([e.constraints for e in evaluations])
+        self.residuals = _rows([e.residuals for e in evaluations])
         self.feasible = ~self.failed & (self.constraints <= 0).all(axis=1)
         counted = np.where(self.feasible, self.value, np.nan)
         self.best = (np.fmax if maximize else np.fmin).accumulate(counted)
@@ -332,6 +339,14 @@ class History(Sequence[Evaluation]):
         with open(file, "w", encoding="utf-8", newline="") as out:
             out.write(text.getvalue())
         return None
+
+
+def _rows(vectors: Sequence[Vector]) -> npt.NDArray[np.float64]:
+    """Vectors of one length as a matrix; NaN where there is none."""
+    k = max(map(len, vectors), default=0)
+    unknown = np.full(k, np.nan)
+    rows = [vector if len(vector) == k else unknown for vector in vectors]
+    return np.array(rows, dtype=np.float64).reshape(len(vectors), k)
 
 
 def _numbers(values: Iterable[float | None]) -> npt.NDArray[np.float64]:

@@ -17,11 +17,12 @@ from . import _checkpoint
 from ._constraints import Constraints, split
 from ._errors import InvalidError, UnknownSwitchError
 from ._labcat import default_budget
-from ._objective import Objective
+from ._misfit import Misfit
+from ._objective import Objective, Residuals
 from ._optimizer import Bounds, Direction, Optimizer, Preset
 from ._progress import progress_of
 from ._run import Run, takes_result
-from ._space import Points, space_of
+from ._space import Points, Radius, radius_of, space_of
 from ._values import STOPPING, Rng, check_names
 from ._warm import HistoryLike, tell_history
 from ._workers import Workers, backend_of
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
 
 OnError = Literal["raise", "fail"]
 
-_FIRST_FAILURES = 10
-_NOT_ITS_OWN = ("fun", "bounds", "switches")
+FIRST_FAILURES = 10
+_NOT_ITS_OWN = ("fun", "residuals", "bounds", "switches")
 
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def _says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Lets the error of one argument too many say that it needs a name."""
 
     @functools.wraps(function)
@@ -58,13 +59,14 @@ def _says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return called
 
 
-@_says_keywords
+@says_keywords
 def minimize(
     fun: Callable[..., Any],
     bounds: Bounds,
     *,
     args: Any = (),
     x0: Points | None = None,
+    radius: Radius | None = None,
     history: HistoryLike | None = None,
     budget: int | None = None,
     target: float | None = None,
@@ -76,7 +78,7 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
-    max_first_failures: int | None = _FIRST_FAILURES,
+    max_first_failures: int | None = FIRST_FAILURES,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     jac: bool | None = None,
@@ -99,7 +101,12 @@ def minimize(
     args
         Further arguments of `fun`.
     x0
-        A point to evaluate first, or several: vectors, dictionaries, or a pandas row or frame.
+        Where the search begins: a point, which is evaluated first, with the rest of the first design around it.
+        Or several points, which are the first design. Vectors, dictionaries, or a pandas row or frame.
+    radius
+        How far the first design lies from `x0`: in the units of the parameters, one number for all of them, one
+        for each, or a dictionary by name. If it is not given it is a twentieth of each range; with the preset
+        "paper" or `initial_points` the design is then that of the whole box, with `x0` as its first point.
     history
         What is known already: the result of an earlier call or its history, a pandas data frame with a column
         for each parameter and one called "value" (as `History.to_dataframe` makes it; "std", "constraint0", …
@@ -197,13 +204,14 @@ def minimize(
     >>> sorted(result.params)
     ['momentum', 'rate']
     """
-    return _optimize(
+    return optimize(
         "minimize",
         fun,
         bounds,
         {"budget": budget, "target": target, "tolerance": tolerance, **switches},
         args=args,
         x0=x0,
+        radius=radius,
         history=history,
         time_limit=time_limit,
         rng=rng,
@@ -220,13 +228,14 @@ def minimize(
     )
 
 
-@_says_keywords
+@says_keywords
 def maximize(
     fun: Callable[..., Any],
     bounds: Bounds,
     *,
     args: Any = (),
     x0: Points | None = None,
+    radius: Radius | None = None,
     history: HistoryLike | None = None,
     budget: int | None = None,
     target: float | None = None,
@@ -238,7 +247,7 @@ def maximize(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
-    max_first_failures: int | None = _FIRST_FAILURES,
+    max_first_failures: int | None = FIRST_FAILURES,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     jac: bool | None = None,
@@ -252,13 +261,14 @@ def maximize(
     >>> round(result.fun, 3)
     3.0
     """
-    return _optimize(
+    return optimize(
         "maximize",
         fun,
         bounds,
         {"budget": budget, "target": target, "tolerance": tolerance, **switches},
         args=args,
         x0=x0,
+        radius=radius,
         history=history,
         time_limit=time_limit,
         rng=rng,
@@ -275,7 +285,7 @@ def maximize(
     )
 
 
-def _optimize(
+def optimize(
     direction: Direction,
     fun: Callable[..., Any],
     bounds: Bounds,
@@ -283,6 +293,7 @@ def _optimize(
     *,
     args: Any,
     x0: Points | None,
+    radius: Radius | None,
     history: HistoryLike | None,
     time_limit: float | None,
     rng: Rng,
@@ -294,8 +305,10 @@ def _optimize(
     max_first_failures: int | None,
     timeout: float | None,
     checkpoint: str | os.PathLike[str] | None,
-    jac: object,
+    jac: Any,
     constraints: Constraints | None,
+    misfit: Misfit | None = None,
+    own: Callable[..., Any] | None = None,
 ) -> OptimizeResult:
     if on_error not in ("raise", "fail"):
         raise InvalidError(f'on_error is {on_error!r}; allowed: "raise", "fail"')
@@ -309,14 +322,18 @@ def _optimize(
         )
     if "direction" in switches:
         raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
-    if jac not in (None, False, True):
+    if misfit is None and (callable(jac) or jac not in (None, False, True)):
         raise InvalidError(f"jac is {jac!r}; allowed: True, where fun returns (value, gradient), False")
-    own = (name for name in inspect.signature(minimize).parameters if name not in _NOT_ITS_OWN)
-    check_names(switches, tuple(own))
+    names = inspect.signature(own or minimize).parameters
+    check_names(switches, tuple(name for name in names if name not in _NOT_ITS_OWN))
     _check_callback(callback)
     space, named = space_of(bounds)
     count, known = split(constraints, space)
-    objective = Objective(fun, args, space if named else None, count, jac is True)
+    named_space = space if named else None
+    if misfit is None:
+        objective = Objective(fun, args, named_space, count, jac is True)
+    else:
+        objective = Residuals(fun, args, named_space, count, jac)
     backend = backend_of(workers, objective, timeout)
     alone = switches["tolerance"] is not None and switches["target"] is None
     unlimited = switches["budget"] is None and time_limit is None
@@ -325,9 +342,11 @@ def _optimize(
         if alone:  # nothing but the tolerance was given: it shall end the run
             switches.setdefault("restarts", False)
     optimizer = Optimizer(bounds, direction=direction, rng=rng, preset=preset, constraints=count, **switches)
+    optimizer._misfit = misfit
     if known is not None:
         optimizer._constrain(known)
     first = [] if x0 is None else optimizer._points(x0, "x0")
+    reach = radius_of(radius, space, len(first))
     if checkpoint is not None and not isinstance(checkpoint, (str, os.PathLike)):
         raise InvalidError(f"checkpoint is {checkpoint!r}; allowed: the path of a file, None")
     path = None if checkpoint is None else Path(checkpoint)
@@ -340,7 +359,7 @@ def _optimize(
         if optimizer._given and switches["budget"] is not None:  # what is known before does not count
             stopping = {name: optimizer.config[name] for name in STOPPING}
             optimizer.set_stopping(**{**stopping, "budget": stopping["budget"] + optimizer._given})
-        optimizer._enqueue_new(first)
+        optimizer._start_new(first, reach)
         return Run(
             optimizer,
             backend,

@@ -8,9 +8,12 @@ import pickle
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ._constraints import measured
+import numpy as np
+
+from ._constraints import measured, measured_residuals
 from ._errors import InvalidError, LabcatError
 from ._outcome import Outcome
 from ._space import Space, Vector
@@ -159,7 +162,12 @@ class Objective:
         given = inspect.signature(self._fun).parameters
         return [name for name in space if name in given and given[name].default is inspect.Parameter.empty]
 
-    def _evaluate(self, x: Vector) -> Any:
+    def _read(self, returned: Any, x: Vector) -> Outcome:
+        """What the function returned, as an outcome."""
+        return measured(returned, self._constraints, self._jac)
+
+    def evaluate(self, x: Vector) -> Any:
+        """Calls the function as it wants to be called."""
         if self._space is None:
             return self._fun(x, *self._args)
         params = self._space.to_dict(x)
@@ -172,7 +180,30 @@ class Objective:
     def __call__(self, x: Vector) -> Ended:
         begun = time.perf_counter()
         try:
-            outcome = measured(self._evaluate(x), self._constraints, self._jac)
+            outcome = self._read(self.evaluate(x), x)
         except Exception as exception:
             return Failure(exception, seconds=time.perf_counter() - begun)
         return outcome.timed(time.perf_counter() - begun)
+
+
+class Residuals(Objective):
+    """A function of least squares, which returns residuals."""
+
+    def __init__(
+        self, fun: Callable[..., Any], args: object, space: Space | None, constraints: int, jac: object
+    ) -> None:
+        if not (jac is None or isinstance(jac, bool) or callable(jac)):
+            raise InvalidError(
+                f"jac is {jac!r}; allowed: a function of the Jacobian, True where `residuals` returns (residuals, jacobian), "
+                "None: it is found from the evaluations"
+            )
+        super().__init__(fun, args, space, constraints, jac is True)
+        self._slopes = Objective(jac, args, space) if callable(jac) else None
+
+    def _read(self, returned: Any, x: Vector) -> Outcome:
+        outcome = measured_residuals(returned, self._constraints, self._jac)
+        if self._slopes is not None and not outcome.failed:
+            outcome = replace(outcome, jacobian=self._slopes.evaluate(x))
+        if outcome.jacobian is not None and (columns := np.shape(outcome.jacobian)[1]) != len(x):
+            raise InvalidError(f"the Jacobian has {columns} columns: there are {len(x)} parameters")
+        return outcome

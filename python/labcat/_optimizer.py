@@ -14,20 +14,23 @@ from ._constraints import Constraints, Known, split
 from ._errors import InvalidError, NoModelError, UnknownTrialError
 from ._history import Evaluation, History, Prediction, Recommendation, Restart, Trial, TrustRegion
 from ._html import optimizer_html
-from ._outcome import Outcome
+from ._misfit import Misfit
+from ._outcome import Outcome, outcome_of
 from ._parameters import ParameterLike
 from ._space import (
     BoundsLike,
     Point,
     Points,
+    Radius,
     Space,
     Vector,
     check_point,
     plain_names,
+    radius_of,
     space_of,
 )
-from ._state import Beside, beside_of, given_of, joined, known_of, parted
-from ._values import STOPPING, Rng, as_value, check_names, plural, seed_of, switch_values
+from ._state import Beside, beside_of, given_of, jacobian_of, joined, known_of, misfit_of, parted
+from ._values import STOPPING, Rng, as_vector, check_names, plural, seed_of, switch_values
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,7 +43,7 @@ Preset: TypeAlias = Literal["default", "paper"]
 
 
 _MOST_ASKED = 1_000_000
-_NOTHING = Beside(None, {})
+_NOTHING = Beside(None, {}, [])
 _OWN_KEYWORDS = ("direction", "preset", "rng")
 
 
@@ -73,6 +76,9 @@ class Optimizer:
         names; x0, x1, … if they have none), `scipy.optimize.LinearConstraint`,
         `NonlinearConstraint`, or a list of them. Text and linear ones are part of `to_json`;
         functions are given again to `from_json`.
+    residuals
+        True: least squares. Each evaluation is told with its residuals, ``tell(trial, residuals=[…])``, and
+        the sum of their squares is minimised; see `labcat.least_squares`.
     switches
         Any other of `labcat.SWITCHES`.
 
@@ -87,7 +93,12 @@ class Optimizer:
     True
     """
 
-    __slots__ = ("__weakref__", "_beside", "_core", "_given", "_known", "_named", "_settings", "_space")
+    __slots__ = (
+        "__weakref__", "_beside", "_core", "_given", "_jacobian", "_known", "_misfit", "_named", "_settings", "_space",
+    )  # fmt: skip
+    _known: Known | None
+    _misfit: Misfit | None  # of least squares
+    _jacobian: tuple[int, npt.NDArray[np.float64]] | None  # that of the best evaluation, and its id
 
     def __init__(
         self,
@@ -100,8 +111,13 @@ class Optimizer:
         target: float | None = None,
         tolerance: float | None = None,
         constraints: Constraints | None = None,
+        residuals: bool = False,
         **switches: Unpack[Switches],
     ) -> None:
+        if residuals not in (True, False):
+            raise InvalidError(f"residuals is {residuals!r}; allowed: True, where residuals are told, False")
+        if residuals and direction != "minimize":
+            raise InvalidError(f'direction is {direction!r}; with residuals it is "minimize"')
         given: dict[str, Any] = {"budget": budget, "target": target, "tolerance": tolerance}
         given.update(switches)
         check_names(given, _OWN_KEYWORDS)
@@ -122,6 +138,7 @@ class Optimizer:
         )
         options += [("direction", str(direction)), ("seed", seed_of(rng))]
         self._take(_labcat.Core(space.described(), str(preset), options), space, named)
+        self._misfit = Misfit() if residuals else None
         if known is not None:
             self._constrain(known)
 
@@ -130,9 +147,11 @@ class Optimizer:
         self._space = space
         self._named = named
         self._settings = core.config()
-        self._known: Known | None = None
+        self._known = None
         self._beside: dict[int, Beside] = {}
         self._given = 0  # evaluations that were told before the run began
+        self._misfit = None
+        self._jacobian = None
 
     def _constrain(self, known: Known) -> None:
         try:
@@ -174,6 +193,7 @@ class Optimizer:
             named = list(space) != plain_names(len(space))
         optimizer._take(core, space, named)
         optimizer._beside, optimizer._given = beside_of(part), given_of(part)
+        optimizer._misfit, optimizer._jacobian = misfit_of(part), jacobian_of(part)
         if constraints is not None:
             count, known = split(constraints, space)
             if count and count != (measured := optimizer._settings["constraints"]):
@@ -193,7 +213,15 @@ class Optimizer:
         >>> bool(copy.ask().x == optimizer.ask().x)
         True
         """
-        return joined(self._core.to_json(), self._known, dict(self._beside), self._given, self._space.several())
+        return joined(
+            self._core.to_json(),
+            self._known,
+            dict(self._beside),
+            self._given,
+            self._space.several(),
+            self._misfit,
+            self._jacobian,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._restore, (self.to_json(), self._named, self._space, self._known)
@@ -238,6 +266,20 @@ class Optimizer:
         *,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None: ...
+    @overload
+    def tell(
+        self,
+        trial: Trial | int,
+        *,
+        residuals: npt.ArrayLike,
+        jacobian: npt.ArrayLike | None = None,
+        std: float | None = None,
+        constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None: ...
@@ -250,6 +292,21 @@ class Optimizer:
         value: Outcome | npt.ArrayLike | None,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
+        gradient: npt.ArrayLike | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> int: ...
+    @overload
+    def tell(
+        self,
+        trial: None = None,
+        *,
+        x: Point,
+        residuals: npt.ArrayLike,
+        jacobian: npt.ArrayLike | None = None,
+        std: float | None = None,
+        constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> int: ...
@@ -261,6 +318,9 @@ class Optimizer:
         x: Point | None = None,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
+        residuals: npt.ArrayLike | None = None,
+        jacobian: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> int | None:
@@ -272,7 +332,9 @@ class Optimizer:
         noise in this value, if it is known; it is used unless the option `noise` is "none".
 
         `constraints` are the measured ones, satisfied where not above 0; the value may be None where one is
-        violated. `gradient` has the derivative by each parameter, NaN where it is not known. `extra` is
+        violated, and `constraint_std` the standard deviation of the noise in each. `gradient` has the derivative
+        by each parameter, NaN where it is not known. With ``Optimizer(bounds, residuals=True)`` the
+        `residuals` are told instead of a value, and may have a `jacobian`, shape (m, d). `extra` is
         kept beside it: in the history, and in the state.
 
         >>> import labcat
@@ -283,23 +345,47 @@ class Optimizer:
         >>> optimizer.best.value, optimizer.history[1].extra
         (0.25, {'who': 'Ann'})
         """
-        outcome = _outcome(value, std, constraints, gradient, extra)
+        outcome = outcome_of(
+            value,
+            std=std,
+            constraints=constraints,
+            constraint_std=constraint_std,
+            residuals=residuals,
+            jacobian=jacobian,
+            gradient=gradient,
+            extra=extra,
+        )
         if x is not None:
             _only(x, trial)
-            id = self._core.tell_point(self._point(x, "x").tolist(), outcome.to_core())
+            id = self._core.tell_point(self._point(x, "x").tolist(), self._to_core(outcome))
             self._keep(id, outcome)
             return id
         id = _id(trial)
-        self._core.tell(id, outcome.to_core())
+        self._core.tell(id, self._to_core(outcome))
         self._keep(id, outcome)
         return None
 
+    def _to_core(self, outcome: Outcome) -> _labcat.Outcome:
+        """The outcome as the core takes it, if it is of the kind that is told here."""
+        if self._misfit is None and outcome.residuals:
+            raise InvalidError("residuals are for least squares: labcat.least_squares or Optimizer(bounds, residuals=True)")
+        if self._misfit is not None and not outcome.residuals and not outcome.failed:
+            raise InvalidError(
+                f"least squares take residuals, not the value {outcome.value:g}: tell(trial, residuals=[…]), Outcome(residuals=[…])"
+            )
+        return outcome.to_core(self._misfit)
+
     def _keep(self, id: int, outcome: Outcome) -> None:
         """Remembers what the core does not."""
-        if outcome.extra or outcome.seconds is not None:
-            self._beside[id] = Beside(outcome.seconds, dict(outcome.extra))
+        weighed = bool(self._misfit is not None and not self._misfit.is_plain and outcome.residuals)
+        if outcome.extra or outcome.seconds is not None or weighed:
+            raw = as_vector(outcome.residuals, "") if weighed else []
+            self._beside[id] = Beside(outcome.seconds, dict(outcome.extra), raw)
         else:
             self._beside.pop(id, None)
+        best = self._core.best() if outcome.jacobian is not None else None
+        if best is not None and best.id == id:
+            self._jacobian = id, np.asarray(outcome.jacobian, dtype=np.float64)
 
     def _point(self, x: Point, what: str) -> Vector:
         point = self._space.point(x)
@@ -342,16 +428,29 @@ class Optimizer:
     def revise(
         self,
         trial: Trial | int,
-        value: Outcome | npt.ArrayLike | None,
+        value: Outcome | npt.ArrayLike | None = None,
         *,
         std: float | None = None,
         constraints: npt.ArrayLike | None = None,
+        constraint_std: npt.ArrayLike | None = None,
+        residuals: npt.ArrayLike | None = None,
+        jacobian: npt.ArrayLike | None = None,
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Corrects what was told before."""
-        id, outcome = _id(trial), _outcome(value, std, constraints, gradient, extra)
-        self._core.revise(id, outcome.to_core())
+        id = _id(trial)
+        outcome = outcome_of(
+            value,
+            std=std,
+            constraints=constraints,
+            constraint_std=constraint_std,
+            residuals=residuals,
+            jacobian=jacobian,
+            gradient=gradient,
+            extra=extra,
+        )
+        self._core.revise(id, self._to_core(outcome))
         self._keep(id, outcome)
 
     def adopt(self, x: Point) -> Trial:
@@ -392,13 +491,38 @@ class Optimizer:
             check_point(self._space, point, what if single else f"{what}[{i}]", self._named)
         return points
 
-    def _enqueue_new(self, points: list[Vector]) -> None:
-        """Puts those points before others that were neither asked nor put there before."""
+    def start_at(self, x: Points, radius: Radius | None = None) -> None:
+        """Has the search begin at a point, which is suggested first; the rest of the first design lies around it.
+
+        Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
+        for all of them, one for each, or a dictionary by name; a twentieth of each range if it is not given.
+        Several points are the first design themselves. After the first suggestion the points are merely
+        suggested next.
+
+        >>> import labcat
+        >>> optimizer = labcat.Optimizer([(0, 10)] * 2, rng=1)
+        >>> optimizer.start_at([2, 3], radius=0.5)
+        >>> [float(abs(trial.x - [2, 3]).max()) for trial in optimizer.ask(3)]
+        [0.0, 0.5, 0.5]
+        """
+        points = self._points(x, "x")
+        self._core.start_at([point.tolist() for point in points], radius_of(radius, self._space, len(points)))
+
+    def _start_new(self, points: list[Vector], radius: list[float] | None = None) -> None:
+        """Begins at those points that were neither asked nor put before others already."""
         asked = [*self.history.x.tolist(), *(trial.x.tolist() for trial in self.pending)]
         known = {tuple(x) for x in (*self._core.queued(), *asked)}
-        for point in points:
-            if tuple(point.tolist()) not in known:
-                self._core.enqueue(point.tolist())
+        new = [point.tolist() for point in points if tuple(point.tolist()) not in known]
+        if radius is None and self._has_own_design:
+            for point in new:
+                self._core.enqueue(point)
+        else:
+            self._core.start_at(new, radius if len(new) == 1 else None)
+
+    @property
+    def _has_own_design(self) -> bool:
+        """Whether the first design is that of the paper, or has a size that was asked for: a starting point is one of it."""
+        return self._settings["preset"] == "paper" or self._settings["initial_points"] is not None
 
     def set_stopping(
         self,
@@ -518,6 +642,8 @@ class Optimizer:
             outcome.reason,
             beside.seconds,
             beside.extra,
+            np.array(beside.residuals or outcome.residuals),
+            np.array(outcome.constraint_std),
         )
 
     @property
@@ -592,25 +718,6 @@ class Optimizer:
     def seed(self) -> int:
         """The seed; as `rng` it repeats the run."""
         return int(self._settings["seed"])
-
-
-def _outcome(
-    value: Any,
-    std: float | None,
-    constraints: npt.ArrayLike | None,
-    gradient: npt.ArrayLike | None,
-    extra: Mapping[str, Any] | None,
-) -> Outcome:
-    """What was told, as one thing."""
-    parts: dict[str, Any] = {"std": std, "constraints": constraints, "gradient": gradient, "extra": extra}
-    given = {name: part for name, part in parts.items() if part is not None}
-    if not isinstance(value, Outcome):
-        if value is None and not np.size(given.get("constraints", ())):
-            value = as_value(value)  # says what is allowed
-        return Outcome(value, **given)
-    if given:
-        raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
-    return value
 
 
 def _only(x: Point, trial: Trial | int | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from . import _labcat
 from ._errors import InvalidError
+from ._misfit import Misfit
 from ._values import as_value, as_vector
 
 _LONGEST_REASON = 500  # characters
@@ -22,7 +24,7 @@ _LONGEST_REASON = 500  # characters
 class Outcome:
     """What came of an evaluation: an objective may return it, and `Optimizer.tell` takes it.
 
-    A value that is missing, NaN or infinite is a failed evaluation, and `reason` says why; with measured
+    A value or a residual that is missing, NaN or infinite is a failed evaluation, and `reason` says why; with measured
     constraints the value may be missing where one is violated.
 
     >>> import labcat
@@ -39,6 +41,12 @@ class Outcome:
     """Standard deviation of the noise in the value."""
     constraints: npt.ArrayLike | None = field(default=None, kw_only=True)
     """The measured constraints, satisfied where not above 0."""
+    constraint_std: npt.ArrayLike | None = field(default=None, kw_only=True)
+    """Standard deviation of the noise in each of them, NaN where it is not known."""
+    residuals: npt.ArrayLike | None = field(default=None, kw_only=True)
+    """The residuals of least squares, instead of a value, which is the sum of their squares."""
+    jacobian: npt.ArrayLike | None = field(default=None, kw_only=True)
+    """The derivative of each residual by each parameter, shape (m, d), NaN where it is not known."""
     gradient: npt.ArrayLike | None = field(default=None, kw_only=True)
     """The derivative by each parameter, NaN where it is not known."""
     reason: str | None = field(default=None, kw_only=True)
@@ -50,8 +58,12 @@ class Outcome:
 
     def __post_init__(self) -> None:
         limits = as_vector(self.constraints, "constraints")
+        spreads = as_vector(self.constraint_std, "constraint_std")
         slopes = as_vector(self.gradient, "gradient")
+        residuals = as_vector(self.residuals, "residuals")
         value = None if self.value is None else as_value(self.value)
+        if residuals:
+            value = _sum_of_squares(residuals, value)
         if value is not None and math.isnan(value) and limits:
             value = None  # only the constraints were measured
         std = None if self.std is None else as_value(self.std, "std", "a finite number of at least 0")
@@ -60,6 +72,9 @@ class Outcome:
             ("value", value),
             ("std", std),
             ("constraints", limits),
+            ("constraint_std", spreads),
+            ("residuals", residuals),
+            ("jacobian", _matrix(self.jacobian, len(residuals))),
             ("gradient", slopes),
             ("reason", reason),
             ("extra", plain_extra(self.extra)),
@@ -73,14 +88,65 @@ class Outcome:
 
     def timed(self, seconds: float) -> Outcome:
         """The same with the time it took, unless it says so itself."""
-        return self if self.seconds is not None else replace(self, seconds=seconds)
+        if self.seconds is not None:
+            return self
+        timed = copy(self)
+        object.__setattr__(timed, "seconds", seconds)
+        return timed
 
-    def to_core(self) -> _labcat.Outcome:
-        """As the core takes it."""
-        limits, slopes = (as_vector(part, "") for part in (self.constraints, self.gradient))
-        return _labcat.Outcome(
-            self.value, std=self.std, constraints=limits, gradient=slopes, reason=self.reason
+    def to_core(self, misfit: Misfit | None = None) -> _labcat.Outcome:
+        """As the core takes it; a misfit says what becomes of residuals."""
+        limits, spreads, slopes = (
+            as_vector(part, "") for part in (self.constraints, self.constraint_std, self.gradient)
         )
+        told: list[float] = []
+        if misfit is not None and self.residuals:
+            residuals = np.asarray(self.residuals, dtype=np.float64)
+            told = misfit.told(residuals).tolist()
+            if self.jacobian is not None and np.isfinite(told).all():
+                slopes = (2 * misfit.gradient(residuals, np.asarray(self.jacobian))).tolist()
+        return _labcat.Outcome(
+            self.value,
+            std=self.std,
+            constraints=limits,
+            constraint_std=spreads,
+            gradient=slopes,
+            residuals=told,
+            reason=self.reason,
+        )
+
+
+def outcome_of(value: Any, **parts: Any) -> Outcome:
+    """What was told, as one thing: a value, or an outcome that has all parts itself."""
+    given = {name: part for name, part in parts.items() if part is not None}
+    if isinstance(value, Outcome):
+        if given:
+            raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+        return value
+    if value is None and not any(np.size(given.get(part, ())) for part in ("constraints", "residuals")):
+        value = as_value(value)  # says what is allowed
+    return Outcome(value, **given)
+
+
+def _sum_of_squares(residuals: list[float], value: float | None) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        vector = np.array(residuals)
+        total = float(vector @ vector)
+    if value is not None and value != total and not math.isnan(total):
+        raise InvalidError(f"the value is {value:g}, and there are residuals, whose squares sum to {total:g}: give one of them")
+    return total
+
+
+def _matrix(numbers: object, rows: int) -> npt.NDArray[np.float64] | None:
+    if numbers is None:
+        return None
+    try:
+        matrix = np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidError(f"jacobian: {numbers!r}; allowed: a matrix of real numbers, a row for each residual") from None
+    if matrix.ndim != 2 or len(matrix) != rows:
+        raise InvalidError(f"jacobian has shape {matrix.shape}; allowed: a row for each of {rows} residuals, a column for each parameter")
+    return matrix
 
 
 def plain_extra(extra: object) -> dict[str, Any]:

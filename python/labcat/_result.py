@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -153,6 +153,10 @@ def snapshot(optimizer: Optimizer) -> OptimizeResult:
     if optimizer.has_names:
         nothing = dict.fromkeys(optimizer.space, np.nan)
         result["params"] = nothing if found is None else optimizer.space.to_dict(found.x)
+    if optimizer._misfit is not None:
+        from ._fit import begin
+
+        return begin(result, optimizer._misfit)
     return result
 
 
@@ -164,11 +168,17 @@ def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
         message += f"; {failures}"
     if history.constraints.shape[1] and not history.feasible.any():
         message += "; no evaluation met the constraints: x is the least violated"
-    result = OptimizeResult(
-        message=message, success=ending in ("target", "tolerance", "exhausted"), status=STATUS[ending]
-    )
-    result.update(snapshot(optimizer))
-    result["history"] = history
+    verdict = {
+        "message": message,
+        "success": ending in ("target", "tolerance", "exhausted"),
+        "status": STATUS[ending],
+    }
+    now = snapshot(optimizer)
+    result = type(now)({**verdict, **now, "history": history})
+    if optimizer._misfit is not None:
+        from ._fit import LeastSquaresResult, complete
+
+        complete(cast(LeastSquaresResult, result), optimizer._misfit)
     return result
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _checkpoint
-from ._errors import BudgetOutstanding, Stopped, SystematicFailure
+from ._errors import BudgetOutstanding, InvalidError, Stopped, SystematicFailure
 from ._history import Trial, TrustRegion
 from ._objective import Ended, Failure
 from ._optimizer import Optimizer
@@ -137,19 +137,27 @@ class Run:
 
     def _tell(self, trial: Trial, outcome: Ended) -> None:
         if not isinstance(outcome, Failure):
-            self._optimizer.tell(trial, outcome)
+            self._tell_outcome(trial, outcome)
         elif outcome.fatal or not (outcome.lost or self._records_errors):
             raise outcome.exception
         else:
             self._optimizer.tell(trial, Outcome(reason=outcome.reason, seconds=outcome.seconds))
         self._saved = False
 
+    def _tell_outcome(self, trial: Trial, outcome: Outcome) -> None:
+        try:
+            self._optimizer.tell(trial, outcome)
+        except InvalidError as error:  # of another length than before
+            if not self._records_errors:
+                raise
+            self._optimizer.tell(trial, Outcome(reason=f"InvalidError: {error}", seconds=outcome.seconds))
+
     def _check(self, outcome: Ended) -> None:
         """Ends the run if the first evaluations have all failed with the same kind of exception.
 
         That is a fault of the function rather than of the points.
         """
-        if self._max_first_failures is None or self._optimizer.best is not None:
+        if self._max_first_failures is None or self._optimizer._core.best() is not None:
             return
         if not isinstance(outcome, Failure):  # NaN: the objective itself says that it failed
             self._max_first_failures = None

@@ -35,6 +35,7 @@ class BoundsLike(Protocol):
 
 Point: TypeAlias = "npt.ArrayLike | Mapping[str, Any]"
 Points: TypeAlias = "Point | Sequence[Mapping[str, Any]]"
+Radius: TypeAlias = "float | npt.ArrayLike | Mapping[str, float]"
 
 
 class Space(Mapping[str, Parameter]):
@@ -249,6 +250,29 @@ def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
             raise InvalidError(
                 f"{what}[{repr(name) if named else i}] = {x[i]:.15g} is not allowed: {parameter.allowed}"
             )
+
+
+def radius_of(radius: Radius | None, space: Space, points: int) -> list[float] | None:
+    """How far the first design reaches along each parameter, as the core takes it; `points` are those it begins at."""
+    if radius is None:
+        return None
+    if points != 1:
+        raise InvalidError(f"radius is {radius!r}: it is for one starting point, x0, and there are {points}")
+    names = [row.name for row in space.described() if not row.labels]
+    if isinstance(radius, Mapping):
+        if unknown := [name for name in radius if name not in names]:
+            raise InvalidError(f"radius has {unknown[0]!r}; the parameters that have one are {', '.join(names)}")
+        if lacking := [name for name in names if name not in radius]:
+            raise InvalidError(f"radius lacks {lacking[0]!r}; the parameters that have one are {', '.join(names)}")
+        each = _array([radius.get(name, 1.0) for name in space])
+    else:
+        each = _array(radius)
+    if each.ndim > 1 or (each.ndim == 1 and len(each) != len(space)) or not (np.isfinite(each) & (each > 0)).all():
+        raise InvalidError(
+            f"radius is {radius!r}; allowed: a number above 0, in the units of the parameters, or one for each of the {len(space)} parameters"
+        )
+    found: list[float] = np.broadcast_to(each, len(space)).tolist()
+    return found
 
 
 def space_of(bounds: object) -> tuple[Space, bool]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from ._constraints import Known
 from ._errors import InvalidError
+from ._misfit import Misfit
 from ._parameters import Numbers
 
 _KEY = "python"
@@ -17,10 +22,18 @@ class Beside(NamedTuple):
 
     seconds: float | None
     extra: dict[str, Any]
+    residuals: list[float]
+    """As they were told, where they have weights or a loss: the core has what became of them."""
 
 
 def joined(
-    state: str, known: Known | None, beside: dict[int, Beside], given: int, several: dict[str, list[Numbers]]
+    state: str,
+    known: Known | None,
+    beside: dict[int, Beside],
+    given: int,
+    several: dict[str, list[Numbers]],
+    misfit: Misfit | None,
+    jacobian: tuple[int, npt.NDArray[np.float64]] | None,
 ) -> str:
     """The state of the core with what stands beside it; without any it is the core's own."""
     part: dict[str, Any] = {}
@@ -32,12 +45,30 @@ def joined(
             "functions": len(known.functions),
         }
     if beside:
-        part["evaluations"] = {id: [entry.seconds, entry.extra] for id, entry in beside.items()}
+        part["evaluations"] = {id: _row(entry) for id, entry in beside.items()}
     if several:
         part["when"] = several
     if given:
         part["given"] = given
+    if misfit is not None:
+        part["misfit"] = misfit.described()
+    if jacobian is not None:
+        id, matrix = jacobian
+        part["jacobian"] = [id, [_with_gaps(row) for row in matrix.tolist()]]
     return f'{{"{_KEY}":{json.dumps(part)},{state[1:]}' if part else state
+
+
+def _row(entry: Beside) -> list[Any]:
+    row: list[Any] = [entry.seconds, entry.extra]
+    return [*row, _with_gaps(entry.residuals)] if entry.residuals else row
+
+
+def _with_gaps(row: list[float]) -> list[float | None]:
+    return [number if math.isfinite(number) else None for number in row]  # JSON has no NaN
+
+
+def _numbers(row: list[Any]) -> list[float]:
+    return [np.nan if r is None else float(r) for r in row]
 
 
 def parted(text: str) -> tuple[str, dict[str, Any]]:
@@ -56,8 +87,8 @@ def beside_of(part: dict[str, Any]) -> dict[int, Beside]:
     """What was kept of each evaluation."""
     try:
         rows = part.get("evaluations", {}).items()
-        return {int(id): Beside(seconds, dict(extra)) for id, (seconds, extra) in rows}
-    except (AttributeError, TypeError, ValueError) as error:
+        return {int(id): Beside(row[0], dict(row[1]), _numbers(row[2] if len(row) > 2 else [])) for id, row in rows}
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
 
 
@@ -65,6 +96,29 @@ def given_of(part: dict[str, Any]) -> int:
     """How many evaluations were told before the run began."""
     given = part.get("given", 0)
     return given if isinstance(given, int) else 0
+
+
+def misfit_of(part: dict[str, Any]) -> Misfit | None:
+    """What is made of residuals, if they are told."""
+    held = part.get("misfit")
+    if held is None:
+        return None
+    try:
+        return Misfit.checked(**held)
+    except TypeError as error:
+        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+
+
+def jacobian_of(part: dict[str, Any]) -> tuple[int, npt.NDArray[np.float64]] | None:
+    """The Jacobian of the best evaluation, and its id, if one was told."""
+    held = part.get("jacobian")
+    if held is None:
+        return None
+    try:
+        id, rows = held
+        return int(id), np.array([_numbers(row) for row in rows])
+    except (TypeError, ValueError) as error:
+        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
 
 
 def known_of(part: dict[str, Any], given: Known | None) -> Known | None:

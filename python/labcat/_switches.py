@@ -105,7 +105,7 @@ class Switches(TypedDict, total=False):
     """With quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest."""
 
     quartic: bool
-    """With quadratic: with others on their way, also follow a fit of the fourth degree that forecasts well."""
+    """With quadratic: also follow a polynomial of the fourth degree that predicts well."""
 
     restarts: bool
     """Start another local run when one has converged."""

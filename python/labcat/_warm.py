@@ -63,7 +63,7 @@ def _rows(optimizer: Optimizer, history: HistoryLike) -> Iterator[_Row]:
         history = history["history"]  # an OptimizeResult
     if isinstance(history, History):
         for evaluation in history:
-            yield _Row(evaluation.params, _outcome_of(evaluation))
+            yield _Row(evaluation.params, _outcome_of(evaluation, optimizer._misfit is not None))
     elif is_frame(history):
         yield from _rows_of_frame(optimizer, history)
     elif isinstance(history, tuple) and len(history) == 2:
@@ -75,11 +75,14 @@ def _rows(optimizer: Optimizer, history: HistoryLike) -> Iterator[_Row]:
         )
 
 
-def _outcome_of(evaluation: Evaluation) -> Outcome:
+def _outcome_of(evaluation: Evaluation, least_squares: bool) -> Outcome:
+    residuals = evaluation.residuals if least_squares and not evaluation.failed else None
     return Outcome(
-        None if evaluation.failed else evaluation.value,
+        None if evaluation.failed or residuals is not None else evaluation.value,
         std=evaluation.std,
         constraints=evaluation.constraints,
+        constraint_std=evaluation.constraint_std,
+        residuals=residuals,
         reason=evaluation.reason,
         seconds=evaluation.seconds,
         extra=evaluation.extra,

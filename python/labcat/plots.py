@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _fit_plot
 from ._errors import InvalidError, missing
 from ._history import History, TrustRegion
 from ._parameters import Boolean, Categorical, Integer, Parameter
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._fit import LeastSquaresResult
     from ._result import OptimizeResult
 
-__all__ = ["contours", "convergence", "overview", "parallel", "path", "relevance", "slices"]
+__all__ = ["contours", "convergence", "fit", "overview", "parallel", "path", "relevance", "slices"]
 
 _LEVELS = 24  # contour lines
 _ORDERS = 1e3  # values further apart than this are drawn on a logarithmic scale
@@ -68,9 +70,33 @@ def overview(result: OptimizeResult, fun: Function | None = None) -> Figure:
         _slice(axes[2], result, 0, surface(result))
     else:
         parallel(result, ax=axes[2])
-    if "inline" in pyplot.get_backend():  # a notebook shows what the cell returns, and open figures
+    return _returned(figure)
+
+
+def _returned(figure: Figure) -> Figure:
+    """The figure, which a notebook shows once: because the cell returns it, not because it is open."""
+    pyplot = _pyplot()
+    if "inline" in pyplot.get_backend():
         pyplot.close(figure)
     return figure
+
+
+def fit(
+    result: LeastSquaresResult,
+    data: npt.ArrayLike | None = None,
+    *,
+    at: npt.ArrayLike | None = None,
+    model: npt.ArrayLike | None = None,
+) -> Figure:
+    """A figure of a fit by least squares: data and model, the residuals, and for each pair of parameters the
+    ellipse that holds both with a confidence of 95 %.
+
+    `data` are the measurements, one for each residual, and `at` where they were made; by default they are
+    numbered. The model is data plus residual, unless `model` says what it gives. Without data only residuals are drawn.
+    """
+    figure: Figure = _pyplot().figure(figsize=_fit_plot.figure_size(result), layout="constrained")
+    _fit_plot.draw(figure, result, data, at, model)
+    return _returned(figure)
 
 
 def convergence(

@@ -88,6 +88,17 @@ def test_example(name, tmp_path):
     check(name, run(ROOT / "examples" / f"{name}.py", cwd=tmp_path))
 
 
+def test_the_calibration(tmp_path):
+    lines = run(ROOT / "examples" / "calibration" / "fit.py", cwd=tmp_path).splitlines()
+    found = [re.fullmatch(r" *(\w+) = (\S+) ± (\S+)", line) for line in lines[1:-1]]
+    assert lines[0].startswith("40 simulations, cost ")
+    for match, (name, truth) in zip(found, {"mu": 0.6, "K": 2.0, "Y": 0.45}.items(), strict=True):
+        assert match is not None and match[1] == name
+        assert abs(float(match[2]) - truth) < 3 * float(match[3])
+    assert lines[-1] == "wrote calibration.png"
+    assert (tmp_path / "calibration.png").stat().st_size > 10_000
+
+
 def test_example_with_postgresql(tmp_path):
     with server() as url:
         for _ in range(2):  # the second run goes on

@@ -31,6 +31,7 @@ def test_the_main_functions_have_examples():
     for item in (
         labcat.minimize,
         labcat.maximize,
+        labcat.least_squares,
         labcat.Optimizer,
         labcat.Space,
         labcat.scipy_method,

@@ -314,3 +314,48 @@ def test_what_cannot_be_drawn_is_named(draw, named):
     result = labcat.minimize(lambda x: x @ x, [(-1, 2)] * 2, budget=6, rng=1)
     with pytest.raises(labcat.InvalidError, match=named):
         draw(result)
+
+
+def fitted(d=3, **options):
+    t = np.linspace(0, 3, 30)
+    data = sum(np.cos(k * t) for k in range(d)) + 0.1 * np.random.default_rng(1).standard_normal(30)
+
+    def residuals(p):
+        return sum(p[k] * np.cos(k * t) for k in range(d)) - data
+
+    return labcat.least_squares(residuals, [(-3, 3)] * d, x0=[0] * d, budget=12 * d, rng=1, **options), t, data
+
+
+def all_axes(figure):
+    return [ax for part in figure.subfigs for ax in part.axes]
+
+
+def test_the_picture_of_a_fit(tmp_path):
+    result, t, data = fitted()
+    figure = result.plot(data, at=t)
+    upper, lower, *pairs = all_axes(figure)
+    drawn, modelled = upper.lines
+    assert np.array_equal(drawn.get_ydata(), data)
+    assert np.allclose(modelled.get_ydata(), data + result.fun)
+    assert np.array_equal(lower.lines[1].get_ydata(), result.fun)
+    ellipses = [ax.lines[0] for ax in pairs if ax.lines]
+    assert len(ellipses) == 3
+    # With 27 degrees of freedom the ellipse reaches √(2 F(2, 27)) = √(2 · 3.354) standard errors.
+    reach = np.max(np.abs(ellipses[0].get_xdata() - result.x[0])) / result.stderr[0]
+    assert reach == pytest.approx(np.sqrt(2 * 3.354), rel=1e-3)
+    figure.savefig(tmp_path / "fit.png")
+    assert (tmp_path / "fit.png").stat().st_size > 10_000
+
+
+def test_pictures_of_fits_of_other_kinds():
+    one, t, data = fitted(1)
+    *_, interval = all_axes(plots.fit(one))
+    assert "95 % confidence" in interval.get_xlabel()
+    both = np.tile(t, 2)
+    twice = labcat.least_squares(lambda p: np.tile(p[0] - data, 2), [(-3, 3)], x0=[0], budget=10, rng=1)
+    upper = all_axes(twice.plot(np.tile(data, 2), at=both, model=np.full(60, twice.x[0])))[0]
+    assert len(upper.lines) == 3  # the data, and a line for each series
+    none = labcat.least_squares(lambda p: p - 1, [(-3, 3)] * 2, budget=3, rng=1)
+    assert [text.get_text() for text in all_axes(none.plot())[-1].texts] == ["no standard errors"]
+    with pytest.raises(labcat.InvalidError, match="data has 3 numbers: there are 30 residuals"):
+        one.plot([1, 2, 3])

@@ -36,6 +36,13 @@ assert_type(result.fun, float)
 assert_type(result.x, npt.NDArray[np.float64])
 assert_type(result.history.value, npt.NDArray[np.float64])
 assert_type(result.restarts[0].cause, str)
+fit = labcat.least_squares(
+    lambda p: p - 1, [(-5, 10)] * 2, x0=[1, 1], radius=[0.5, 1.0], loss="soft_l1", sigma=[0.1, 0.2], absolute_sigma=True
+)
+assert_type(fit, labcat.LeastSquaresResult)
+assert_type(fit.fun, npt.NDArray[np.float64])
+assert_type(fit.stderr, npt.NDArray[np.float64])
+assert_type(fit.cost, float)
 
 optimizer = labcat.Optimizer(space, direction="maximize", rng=1, budget=10)
 trial = optimizer.ask()
@@ -64,3 +71,5 @@ labcat.minimize(fun, space, jac=fun)  # type: ignore[arg-type]
 labcat.minimize(fun, space, on_error="ignore")  # type: ignore[arg-type]
 labcat.Optimizer(space, direction="up")  # type: ignore[arg-type]
 optimizer.tell(trial)  # type: ignore[call-overload]
+optimizer.tell(trial, residuals=[1.0, 2.0], jacobian=np.ones((2, 2)))
+optimizer.start_at({"rate": 0.1, "momentum": 0.5}, radius={"rate": 0.05, "momentum": 0.1})

@@ -171,6 +171,16 @@ impl Core {
         self.with(py, |o| o.enqueue(&x))?.map_err(|e| errors::invalid(py, e))
     }
 
+    /// Has the search begin at these points; one of them has the first design around it, within the radius.
+    #[pyo3(signature = (points, radius = None))]
+    fn start_at(&self, py: Python<'_>, points: Vec<Vec<f64>>, radius: Option<Vec<f64>>) -> PyResult<()> {
+        self.with(py, |o| {
+            let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+            o.start_at(&points, radius.as_deref())
+        })?
+        .map_err(|e| errors::invalid(py, e))
+    }
+
     /// The points that were enqueued and not yet suggested.
     fn queued(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
         self.with(py, |o| o.queued().map(<[f64]>::to_vec).collect())

@@ -13,7 +13,10 @@ pub(crate) struct Outcome {
     pub(crate) value: Option<f64>,
     pub(crate) std: Option<f64>,
     pub(crate) constraints: Vec<f64>,
+    pub(crate) constraint_std: Vec<f64>,
     pub(crate) gradient: Vec<f64>,
+    /// Of least squares; the value is the sum of their squares.
+    pub(crate) residuals: Vec<f64>,
     /// Why there is no value.
     pub(crate) reason: Option<String>,
 }
@@ -21,15 +24,20 @@ pub(crate) struct Outcome {
 #[pymethods]
 impl Outcome {
     #[new]
-    #[pyo3(signature = (value = None, *, std = None, constraints = Vec::new(), gradient = Vec::new(), reason = None))]
+    #[pyo3(signature = (
+        value = None, *, std = None, constraints = Vec::new(), constraint_std = Vec::new(), gradient = Vec::new(),
+        residuals = Vec::new(), reason = None
+    ))]
     fn new(
         value: Option<f64>,
         std: Option<f64>,
         constraints: Vec<f64>,
+        constraint_std: Vec<f64>,
         gradient: Vec<f64>,
+        residuals: Vec<f64>,
         reason: Option<String>,
     ) -> Self {
-        Self { value, std, constraints, gradient, reason }
+        Self { value, std, constraints, constraint_std, gradient, residuals, reason }
     }
 }
 
@@ -37,11 +45,16 @@ impl Outcome {
     /// As the core takes it.
     pub(crate) fn to_core(&self, py: Python<'_>) -> PyResult<labcat::Outcome> {
         let failed = || labcat::Outcome::failed(self.reason.as_deref().unwrap_or_default());
-        let mut outcome = self.value.map_or_else(failed, labcat::Outcome::from);
+        let mut outcome = if self.residuals.is_empty() {
+            self.value.map_or_else(failed, labcat::Outcome::from)
+        } else {
+            labcat::Outcome::of_residuals(self.residuals.clone())
+        };
         if let Some(std) = self.std {
             outcome = outcome.with_std(std).map_err(|e| errors::invalid(py, e))?;
         }
-        Ok(outcome.with_constraints(self.constraints.clone()).with_gradient(self.gradient.clone()))
+        let outcome = outcome.with_constraints(self.constraints.clone()).with_gradient(self.gradient.clone());
+        outcome.with_constraint_std(self.constraint_std.clone()).map_err(|e| errors::invalid(py, e))
     }
 }
 
@@ -51,7 +64,9 @@ impl From<&labcat::Outcome> for Outcome {
             value: outcome.value(),
             std: outcome.std(),
             constraints: outcome.constraints().to_vec(),
+            constraint_std: outcome.constraint_std().to_vec(),
             gradient: outcome.gradient().to_vec(),
+            residuals: outcome.residuals().to_vec(),
             reason: outcome.reason().map(str::to_owned),
         }
     }

@@ -14,7 +14,7 @@ from optuna.distributions import (
 )
 from optuna.trial import FrozenTrial
 
-from labcat import Categorical, Integer, Real, Space
+from labcat import Categorical, Integer, InvalidError, Real, Space
 
 Point = tuple[float, ...]
 
@@ -154,6 +154,21 @@ class Grid:
             if active and name not in params and name not in self.conditional.rare:
                 return None
         return tuple(x)
+
+    def radius(self, given: float | Mapping[str, float] | None) -> dict[str, float] | None:
+        """The radius of a first design, given in the units of the study, in those of the space."""
+        if given is None:
+            return None
+        found = {}
+        for ours, (name, distribution) in zip(self.space, self.distributions.items()):
+            if isinstance(distribution, CategoricalDistribution):
+                continue
+            if isinstance(given, Mapping) and name not in given:
+                raise InvalidError(f"radius lacks {name!r}; it has {', '.join(given)}")
+            reach = given[name] if isinstance(given, Mapping) else given
+            steps = isinstance(distribution, FloatDistribution) and distribution.step
+            found[ours] = reach / steps if steps else reach
+        return found
 
     def params(self, x: Point) -> dict[str, Any]:
         """The parameters of a point that are part of it."""

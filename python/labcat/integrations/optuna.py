@@ -30,7 +30,8 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from labcat import BudgetOutstanding, InvalidError, NoModelError, Optimizer, Stopped
+from labcat import BudgetOutstanding, InvalidError, NoModelError, Optimizer, Space, Stopped
+from labcat._space import radius_of
 from labcat.integrations._optuna_space import Conditional, Grid, Point, StudySpace, clipped
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ _LEAST_CACHE, _MOST_RECOMMENDED = 7.0, 400
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _NOT_FOR_STUDIES = ("budget", "target", "restarts", "seed", "direction")
 
+_ENQUEUED = "fixed_params"  # of the system attributes of a trial that was enqueued
 _CONSTRAINTS = "constraints"  # of the system attributes, as Optuna's own samplers have it
 
 
@@ -85,6 +87,10 @@ class LabcatSampler(BaseSampler):
         Whether to warn of parameters that are sampled independently.
     tolerance
         Ends a local run when its values differ by no more than this.
+    radius
+        How far the first design lies from the first trial of the study, if that was enqueued
+        (`study.enqueue_trial`): then it is where the search begins. A number, in the units of the parameters, or a
+        dictionary by name; a twentieth of each range if it is not given.
     constraints_func
         Of a finished trial: a sequence of numbers, feasible where none is above 0, as in Optuna's
         own samplers.
@@ -101,6 +107,7 @@ class LabcatSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
         tolerance: float | None = None,
+        radius: float | Mapping[str, float] | None = None,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         **switches: Unpack[Switches],
     ) -> None:
@@ -109,6 +116,9 @@ class LabcatSampler(BaseSampler):
                 raise InvalidError(f"{name} is not an option of the sampler: it is decided by the study")
         self._options: dict[str, Any] = {"preset": preset, "tolerance": tolerance, **switches}
         Optimizer([(0.0, 1.0)], rng=seed, **self._options)  # refuses wrong options now
+        if not isinstance(radius, Mapping):
+            radius_of(radius, Space(x=(0.0, 1.0)), 1)
+        self._radius = radius
         self._constraints_func = constraints_func
         self._entropy = _entropy(seed)
         self._independent_sampler = independent_sampler
@@ -182,7 +192,7 @@ class LabcatSampler(BaseSampler):
     def _follower(self, study: Study) -> _Follower:
         follower = self._followers.get(study)
         if follower is None:
-            follower = self._followers[study] = _Follower(study, self._options)
+            follower = self._followers[study] = _Follower(study, self._options, self._radius)
         return follower
 
     def sample_independent(
@@ -291,9 +301,10 @@ def _entropy(seed: int | None) -> int:
 class _Follower:
     """What a process knows of a study. All of it can be rebuilt from the trials."""
 
-    def __init__(self, study: Study, options: dict[str, Any]) -> None:
+    def __init__(self, study: Study, options: dict[str, Any], radius: float | Mapping[str, float] | None) -> None:
         self._study = weakref.proxy(study)
         self._options = options
+        self._radius = radius
         self._space = StudySpace()
         self._spaced: set[int] = set()  # numbers of the trials that it knows
         self._finished: set[int] = set()  # numbers of the trials that will not change any more
@@ -341,7 +352,7 @@ class _Follower:
             maximize = self._study.direction == StudyDirection.MAXIMIZE
             seed = np.random.SeedSequence((entropy, trial.number))
             options = {**self._options, "direction": "maximize" if maximize else "minimize"}
-            mirror = self._mirror = _Mirror(Grid(conditional), seed, options, count)
+            mirror = self._mirror = _Mirror(Grid(conditional), seed, options, count, self._radius)
             news = self._trials()
         else:
             news = self._unfinished()
@@ -372,10 +383,16 @@ class _Mirror:
     """An optimiser that follows the trials of a study, whoever suggested them."""
 
     def __init__(
-        self, grid: Grid, seed: np.random.SeedSequence, options: dict[str, Any], constraints: int
+        self,
+        grid: Grid,
+        seed: np.random.SeedSequence,
+        options: dict[str, Any],
+        constraints: int,
+        radius: float | Mapping[str, float] | None,
     ) -> None:
         self.grid = grid
         self.constraints = constraints
+        self._radius = radius
         self.run = 0  # the local run of the study, in which the next point is suggested
         self._optimizer = Optimizer(grid.space, rng=seed, constraints=constraints, **options)
         self._pending: dict[int, tuple[int, Point]] = {}  # by the trial's number: id, point asked
@@ -399,9 +416,18 @@ class _Mirror:
                 self._begin_next_run()
             if _run_of(trial) < self.run:
                 return  # a late result of a run that is over
-            self._pending[trial.number] = (self._optimizer.adopt(x).id, x)
+            self._pending[trial.number] = (self._adopted(trial, x), x)
         if not running:
             self._finish(trial, x)
+
+    def _adopted(self, trial: FrozenTrial, x: Point) -> int:
+        """The id of a point that is told by a trial; the first one of a study, if it was enqueued, is where the search begins."""
+        if trial.number or _ENQUEUED not in trial.system_attrs:
+            return self._optimizer.adopt(x).id
+        if self._radius is None and self._optimizer._has_own_design:
+            return self._optimizer.adopt(x).id
+        self._optimizer.start_at(x, self.grid.radius(self._radius))
+        return self._optimizer.ask().id
 
     def _finish(self, trial: FrozenTrial, x: Point) -> None:
         self._told.add(trial.number)

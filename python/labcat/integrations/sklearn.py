@@ -40,6 +40,7 @@ from labcat import (
     Trial,
 )
 from labcat._checkpoint import locked, resume, save
+from labcat._space import radius_of
 
 __all__ = ["LabcatSearchCV"]
 
@@ -101,7 +102,11 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         "none", "auto", or the standard deviation of a score; None: as the preset has it. With noise
         `optimizer_.recommended` is the setting to use; `best_params_` is the best score.
     x0
-        A setting to try first, or several: dictionaries.
+        A setting to try first, or several: dictionaries. One of them is where the search begins: the first
+        settings lie around it.
+    radius
+        How far they lie from it: a number, in the units of the parameters, or a dictionary by name; a twentieth of each
+        range if it is not given.
     time_limit
         Seconds after which no further setting is tried.
     checkpoint
@@ -128,6 +133,7 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         preset: str = "default",
         noise: Any = None,
         x0: Any = None,
+        radius: Any = None,
         time_limit: float | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -149,6 +155,7 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         self.preset = preset
         self.noise = noise
         self.x0 = x0
+        self.radius = radius
         self.time_limit = time_limit
         self.checkpoint = checkpoint
 
@@ -190,9 +197,10 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
             **options,
         )
         first = [] if self.x0 is None else fresh._points(self.x0, "x0")
+        radius = radius_of(self.radius, fresh.space, len(first))
         held = None if path is None else resume(path, fresh, isinstance(state, (int, np.integer)))
         optimizer = held or fresh
-        optimizer._enqueue_new(first)
+        optimizer._start_new(first, radius)
         return optimizer
 
     def _tell(self, optimizer: Optimizer, trials: list[Trial], results: Mapping[str, Any]) -> None:

@@ -563,3 +563,16 @@ def test_asking_at_a_thousand_trials_costs_at_most_ten_steps():
     step, ask = statistics.median(steps), statistics.median(asks)
     print(f"\na step: {step * 1e3:.2f} ms; asking at 1,000 trials: {ask * 1e3:.2f} ms")
     assert ask <= 10 * step
+
+
+@pytest.mark.parametrize("radius", [None, 0.25, {"x": 0.25, "y": 0.25}])
+def test_the_first_enqueued_trial_is_where_the_search_begins(radius):
+    study = optuna.create_study(sampler=LabcatSampler(seed=1, radius=radius))
+    study.enqueue_trial({"x": 3.0, "y": -2.0})
+    study.optimize(lambda trial: trial.suggest_float("x", -5, 5) ** 2 + trial.suggest_float("y", -5, 5) ** 2, n_trials=3)
+    points = np.array([[trial.params["x"], trial.params["y"]] for trial in study.trials])
+    moved = np.abs(points - [3, -2])
+    assert np.allclose(np.sort(moved[1:].max(axis=1)), 0.25 if radius is not None else 0.5)
+    assert np.allclose(moved[1:].min(axis=1), 0)
+    with pytest.raises(labcat.InvalidError, match="radius is -1"):
+        LabcatSampler(radius=-1)

@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -195,3 +195,14 @@ def test_noise_reaches_the_optimizer():
 def test_a_fitted_search_can_be_pickled():
     search = LabcatSearchCV(DecisionTreeClassifier(random_state=0), TREE, n_iter=4, random_state=0).fit(X, y)
     assert pickle.loads(pickle.dumps(search)).history_[0].params == search.history_[0].params
+
+
+def test_the_search_begins_around_a_setting():
+    space = {"alpha": labcat.Real(0.1, 1.0), "l1_ratio": labcat.Real(0.1, 1.0)}
+    start = {"alpha": 0.5, "l1_ratio": 0.4}
+    search = LabcatSearchCV(ElasticNet(), space, n_iter=4, x0=start, radius=0.1, random_state=1, cv=2).fit(X, y)
+    moved = np.abs(search.history_.x - [0.5, 0.4])
+    assert np.allclose(moved[0], 0)
+    assert np.allclose(np.sort(moved[1:3], axis=1), [[0, 0.1], [0, 0.1]])
+    with pytest.raises(labcat.InvalidError, match="one starting point"):
+        LabcatSearchCV(ElasticNet(), space, radius=0.1).fit(X, y)

@@ -1,0 +1,184 @@
+"""The result of `least_squares`: what the evaluations say of the fitted parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ._history import History
+from ._jacobian import local_model
+from ._misfit import Misfit
+from ._result import OptimizeResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ._optimizer import Optimizer
+
+Array = npt.NDArray[np.float64]
+
+_WORST = 0.2
+"""The largest relative error of a Jacobian that is worth telling."""
+_AT_BOUND = 1e-10  # of the range
+
+
+class LeastSquaresResult(OptimizeResult):
+    """What `least_squares` returns: all that `minimize` gives, and what scipy's `least_squares` does.
+
+    >>> import labcat
+    >>> result = labcat.least_squares(lambda x: [x[0] - 1, x[1] - 2, x[0] * x[1]], [(-5, 5)] * 2, budget=40, rng=1)
+    >>> result.fun.shape, result.jac.shape, result.cov_x.shape
+    ((3,), (3, 2), (2, 2))
+    """
+
+    if TYPE_CHECKING:
+        fun: npt.NDArray[np.float64]  # type: ignore[assignment]
+        """The residuals at `x`, shape (m,), without weights and loss; expected ones if they have noise."""
+        cost: float
+        """Half the sum that is minimised: ½ Σ r², with `sigma` and `loss` in it."""
+        jac: npt.NDArray[np.float64]
+        """The derivative of each residual by each parameter at `x`, shape (m, d). NaN where the evaluations do not
+        determine it, and for parameters that are not real."""
+        grad: npt.NDArray[np.float64]
+        """The gradient of the cost, shape (d,)."""
+        optimality: float
+        """The largest component of the gradient, without those that only a bound keeps from decreasing the cost."""
+        active_mask: npt.NDArray[np.int_]
+        """For each parameter -1 at its lower bound, 1 at its upper bound, else 0."""
+        cov_x: npt.NDArray[np.float64]
+        """The covariance of the parameters, shape (d, d)."""
+        stderr: npt.NDArray[np.float64]
+        """Their standard errors, shape (d,)."""
+        correlation: npt.NDArray[np.float64]
+        """Their correlations, shape (d, d)."""
+
+    def plot(  # type: ignore[override]
+        self,
+        data: npt.ArrayLike | None = None,
+        *,
+        at: npt.ArrayLike | None = None,
+        model: npt.ArrayLike | None = None,
+    ) -> Figure:
+        """Draws data and model, the residuals and 95 % confidence ellipses, see `labcat.plots.fit`."""
+        from .plots import fit
+
+        return fit(self, data, at=at, model=model)
+
+
+def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
+    """A result so far as one of least squares: the residuals and the cost of the best evaluation."""
+    best = result["best"]
+    fun = np.full(1, np.nan) if best is None else best.residuals
+    found = LeastSquaresResult(cost=np.nan if best is None else misfit.cost(fun))
+    found.update(result)
+    found["fun"] = fun
+    return found
+
+
+def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
+    """Adds the Jacobian at the optimum and what follows from it."""
+    optimizer, x = result.optimizer, result.x
+    free, notes = _free(optimizer, x), []
+    jacobian = np.full((len(result.fun), len(x)), np.nan)
+    if np.isfinite(x).all():
+        told = _told_jacobian(result)
+        fun, slopes, determined = _modelled(result, free)
+        if optimizer._has_noise and fun is not None:
+            result["fun"], result["cost"] = fun, misfit.cost(fun)
+        if determined:
+            jacobian[:, free] = slopes
+        if told is not None:
+            jacobian = np.where(np.isfinite(told), told, jacobian)
+        if free.any() and not np.isfinite(jacobian[:, free]).all():
+            notes.append(
+                "the evaluations do not determine the Jacobian, so that there are no standard errors: a larger budget or jac does"
+            )
+    found = np.isfinite(x).all()
+    result["jac"] = jacobian
+    result["grad"] = misfit.gradient(result.fun, jacobian) if found else np.full(len(x), np.nan)
+    result["active_mask"] = _at_bounds(optimizer, x)
+    pushed = np.where(result.grad * result.active_mask < 0, 0.0, np.abs(result.grad))[free]
+    result["optimality"] = float(pushed.max(initial=0.0))
+    covariance, note = _covariance(result, misfit, free)
+    result["cov_x"] = covariance
+    result["stderr"] = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result["correlation"] = covariance / np.outer(result.stderr, result.stderr)
+    if note and not notes:
+        notes.append(note)
+    result["message"] = "; ".join([result["message"], *notes])
+
+
+def _free(optimizer: Optimizer, x: Array) -> npt.NDArray[np.bool_]:
+    """The parameters that have derivatives: real ones that are there."""
+    rows = optimizer.space.described()
+    active = optimizer.space.active(x) if np.isfinite(x).all() else [True] * len(x)
+    return np.array([row.kind == "real" and row.low < row.high and there for row, there in zip(rows, active)])
+
+
+def _told_jacobian(result: LeastSquaresResult) -> Array | None:
+    """The Jacobian that the user gave at the optimum."""
+    held, best = result.optimizer._jacobian, result["best"]
+    if held is None or best is None or held[0] != best.id or not np.array_equal(best.x, result.x):
+        return None
+    return held[1]
+
+
+def _modelled(result: LeastSquaresResult, free: npt.NDArray[np.bool_]) -> tuple[Array | None, Array | None, bool]:
+    """Residuals and Jacobian at the optimum by a model of the evaluations, and whether they determine the latter."""
+    optimizer, x, history = result.optimizer, result.x, result.history
+    used = _alike(history, x, free)
+    if not free.any() or not used.any():
+        return None, None, False
+    places, slopes = _coordinates(optimizer, np.vstack([x, history.x[used]]), free)
+    local = local_model(places[1:] - places[0], history.residuals[used])
+    if local is None:
+        return None, None, False
+    return local.value, local.jacobian * slopes, local.error() <= _WORST
+
+
+def _alike(history: History, x: Array, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The evaluations that differ from a point in no other parameters."""
+    same: npt.NDArray[np.bool_] = (history.x[:, ~free] == x[~free]).all(axis=1)
+    return same & ~history.failed & np.isfinite(history.residuals).all(axis=1)
+
+
+def _coordinates(optimizer: Optimizer, points: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Points in units of the ranges of the free parameters, on their scales; and the derivatives of that at the first."""
+    rows = [row for row, one in zip(optimizer.space.described(), free) if one]
+    low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
+    log = np.array([row.scale == "log" for row in rows])
+    positive = np.where(log, points[:, free], 1.0)
+    span = np.where(log, np.log(np.where(log, high, 2.0) / np.where(log, low, 1.0)), high - low)
+    places = np.where(log, np.log(positive), points[:, free]) / span
+    return places, 1 / (np.where(log, points[0, free], 1.0) * span)
+
+
+def _at_bounds(optimizer: Optimizer, x: Array) -> npt.NDArray[np.int_]:
+    rows = optimizer.space.described()
+    low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
+    margin = _AT_BOUND * (high - low)
+    return np.where(x <= low + margin, -1, np.where(x >= high - margin, 1, 0))
+
+
+def _covariance(result: LeastSquaresResult, misfit: Misfit, free: npt.NDArray[np.bool_]) -> tuple[Array, str]:
+    """s² (JᵀJ)⁻¹ of the parameters that have derivatives, and why there is none."""
+    m, n = len(result.fun), int(free.sum())
+    covariance = np.full((len(free), len(free)), np.nan)
+    jacobian = result.jac[:, free]
+    if n == 0 or not np.isfinite(jacobian).all():
+        return covariance, ""
+    curved = misfit.curved(result.fun, jacobian)
+    lengths = np.linalg.norm(curved, axis=0)
+    lengths[lengths == 0] = 1.0
+    _, singular, turned = np.linalg.svd(curved / lengths, full_matrices=False)
+    if len(singular) < n or singular[-1] <= np.finfo(np.float64).eps * max(m, n) * singular[0]:
+        return covariance, "the residuals do not determine all parameters: there are no standard errors"
+    if m <= n and not misfit.absolute_sigma:
+        return covariance, "there are as many parameters as residuals, which leaves none to find their noise from: no standard errors"
+    scale = 1.0 if misfit.absolute_sigma else 2 * result.cost / (m - n)
+    root = turned.T / singular / lengths[:, None]
+    covariance[np.ix_(free, free)] = scale * (root @ root.T)
+    return covariance, ""
