@@ -55,7 +55,7 @@ def frame(path):
     for _ in range(70):
         trial = optimizer.ask()
         region = optimizer.trust_region
-        states.append((trial.x, None if region is None else outline(region)))
+        states.append((trial.x, None if region is None else region.centre + CORNERS @ region.half_axes))
         optimizer.tell(trial, rosenbrock(trial.x))
     shown = states[8:]
     seen = np.array([[-2, 4], *(x for x, _ in states)])
@@ -79,10 +79,6 @@ def frame(path):
     animation = FuncAnimation(figure, draw, frames=len(shown))
     animation.save(path, PillowWriter(fps=4), dpi=80)
     plt.close(figure)
-
-
-def outline(region):
-    return plots._outline(region)
 
 
 def contours(ax, fun, box, levels):

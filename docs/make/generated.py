@@ -12,6 +12,29 @@ import labcat
 ROOT = Path(__file__).parents[2]
 
 
+SECTIONS = {
+    "Run an optimisation": ["minimize", "maximize", "least_squares", "scipy_method", "OptimizeResult", "LeastSquaresResult"],
+    "Ask and tell": ["Optimizer", "Trial", "Outcome"],
+    "Parameters": ["Space", "Real", "Integer", "Categorical", "Boolean", "Fixed"],
+    "Evaluations and models": ["History", "Evaluation", "Recommendation", "Prediction", "TrustRegion", "Restart"],
+    "Pictures": ["plots"],
+    "Other packages": ["integrations.optuna.LabcatSampler", "integrations.optuna.recommended_trial", "integrations.sklearn.LabcatSearchCV"],
+    "Options": ["Switch"],
+}
+
+
+def python() -> str:
+    """Every public name, by its docstring; a name that no section has is an error's or stands at the end."""
+    placed = {name.split(".")[0] for names in SECTIONS.values() for name in names}
+    rest = [name for name in labcat.__all__ if name not in placed and not name.isupper() and not name.startswith("_")]
+    lines = ["# Python", "", "Everything that `import labcat` offers, from the docstrings. The [guide](../guide.md) shows it in use."]
+    for title, names in {**SECTIONS, "Errors": rest}.items():
+        lines += ["", f"## {title}"]
+        for name in names:
+            lines += ["", f"::: labcat.{name}", *(["    options: {show_root_heading: false}"] if name == "plots" else [])]
+    return "\n".join(lines) + "\n"
+
+
 def options() -> str:
     """The table of options, by the part of the algorithm."""
     lines = [
@@ -57,6 +80,7 @@ def study_files() -> str:
 
 
 PAGES = {
+    "reference/python.md": python,
     "reference/options.md": options,
     "reference/command-line.md": command_line,
     "reference/study-files.md": study_files,
