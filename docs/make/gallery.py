@@ -88,14 +88,14 @@ def contours(ax, fun, box, levels):
 
 def restarts(path):
     """Many minima: each restart begins somewhere else."""
-    result = labcat.minimize(levy, [(-10, 10)] * 2, budget=160, rng=4)
+    result = labcat.minimize(levy, [(-10, 10)] * 2, budget=400, rng=4)
     figure, ax = axes()
     contours(ax, levy, [(-10, 10)] * 2, np.geomspace(0.1, 100, 12))
     x, run = result.history.x, result.history.run
     points = ax.scatter(*x.T, c=run, cmap="viridis", s=14)
     figure.colorbar(points, label="local run")
     ax.plot(1, 1, "*", color="tab:red", markersize=12)
-    ax.set(xlabel="x0", ylabel="x1", title=f"{len(result.restarts)} restarts on Levy's function")
+    ax.set(xlabel="x0", ylabel="x1", title=f"{len(result.restarts) + 1} local runs on Levy's function")
     save(figure, path)
 
 

@@ -38,6 +38,7 @@ def python() -> str:
 def options() -> str:
     """The table of options, by the part of the algorithm."""
     lines = [
+        *("---", "hide: [toc]", "---", ""),
         "# Options",
         "",
         "Every option of the algorithm. In Python it is a keyword of `minimize`, `maximize`, `least_squares` and `Optimizer`; in a study a key "
