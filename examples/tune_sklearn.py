@@ -1,4 +1,4 @@
-"""Tune a scikit-learn model: which kind of model, whole numbers, and parameters that only one kind has."""
+"""Tune a scikit-learn model: which kind of model, integers, and parameters that only one kind has."""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier

@@ -122,7 +122,7 @@ def described(parameter: Parameter) -> Any:
 
 
 def rounded(objective: Objective, seed: int) -> None:
-    """As users did before there were whole numbers: reals in the unit cube, rounded by hand."""
+    """As users did before there were integers: reals in the unit cube, rounded by hand."""
     import labcat
 
     optimizer = labcat.Optimizer([(0.0, 1.0)] * objective.dim, rng=seed)

@@ -16,7 +16,7 @@ PRESETS = ("paper", "default")
 KINDS: Mapping[Kind, str] = {
     "box": "real variables in a box",
     "noisy": "noisy values",
-    "mixed": "whole numbers and choices",
+    "mixed": "integers and categories",
     "constrained": "constraints",
     "residuals": "residuals",
     "gradients": "gradients",

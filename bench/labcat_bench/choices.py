@@ -1,4 +1,4 @@
-"""The `choices` command: functions of reals, whole numbers and choices, and two tuning tasks with scikit-learn's data.
+"""The `choices` command: functions of reals, integers and categories, and two tuning tasks with scikit-learn's data.
 
 func2C and func3C are those of Ru, Alvi, Nguyen, Osborne and Roberts (2020, CoCaBO), without their noise of 1e-6.
 """
@@ -180,7 +180,7 @@ class ChoicesProblem(TaskProblem):
 
 
 def register(command: Command) -> None:
-    sub = command("choices", run, "functions of reals, whole numbers and choices, and two tuning tasks: medians")
+    sub = command("choices", run, "functions of reals, integers and categories, and two tuning tasks: medians")
     task_options(sub, "choices", TASKS, BUDGETS)
 
 

@@ -1,4 +1,4 @@
-"""Problems of COCO's suites: as given, seen through a view, under noise, with whole numbers, with constraints."""
+"""Problems of COCO's suites: as given, seen through a view, under noise, with integers, with constraints."""
 
 from __future__ import annotations
 

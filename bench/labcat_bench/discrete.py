@@ -1,4 +1,4 @@
-"""The `discrete` command: spaces of whole numbers and labels alone, of 2 to 10⁶ points."""
+"""The `discrete` command: spaces of integers and labels alone, of 2 to 10⁶ points."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def switch(v: Any) -> float:
 
 
 def twelve(v: Any) -> float:
-    """A table of three labels and four whole numbers without a pattern."""
+    """A table of three labels and four integers without a pattern."""
     return float(drawn("twelve", 3, 4)[int(v[0]), int(v[1])])
 
 
 def grid(v: Any) -> float:
-    """Two whole numbers of 32 values: a bowl with waves on it."""
+    """Two integers of 32 values: a bowl with waves on it."""
     x, y = (v[0] - 21) / 8, (v[1] - 6) / 8
     return float(x * x + y * y + 0.6 * x * y + 0.3 * np.sin(4 * x) ** 2 + 0.3 * np.sin(4 * y) ** 2)
 
@@ -46,21 +46,21 @@ def labels(v: Any) -> float:
 
 
 def whole(v: Any) -> float:
-    """Six whole numbers of ten values: a quadratic whose axes are not the parameters'."""
+    """Six integers of ten values: a quadratic whose axes are not the parameters'."""
     a = drawn("whole", 6, 6)
     away = np.array(v) - [2, 7, 4, 8, 1, 5]
     return float(away @ (a @ a.T / 6 + 0.1 * np.eye(6)) @ away)
 
 
 def bits(v: Any) -> float:
-    """Switches: a quadratic in which each meets about a third of the others."""
+    """Booleans: a quadratic in which each meets about a third of the others."""
     a = drawn("bits", BITS, BITS) * (drawn("meets", BITS, BITS) > 0.5)
     x = np.array(v)
     return float(x @ a @ x)
 
 
 def leading(v: Any) -> float:
-    """Switches: how many are left from the first wrong one on."""
+    """Booleans: how many are left from the first wrong one on."""
     wrong = (np.array(v) > 0) != (drawn("leading", BITS) > 0)
     return float(BITS - np.argmax(wrong)) if wrong.any() else 0.0
 
@@ -82,7 +82,7 @@ class DiscreteProblem(TaskProblem):
 
 
 def register(command: Command) -> None:
-    sub = command("discrete", run, "spaces of whole numbers and labels alone, of 2 to 10⁶ points: medians")
+    sub = command("discrete", run, "spaces of integers and labels alone, of 2 to 10⁶ points: medians")
     task_options(sub, "discrete", TASKS, BUDGETS)
 
 

@@ -187,7 +187,7 @@ class Parameter:
         return round(self.high - self.low) + 1 if self.integer else 0
 
     def from_unit(self, u: float) -> float:
-        """Each whole number has the same share of the unit interval (of its logarithm, on a log scale)."""
+        """Each integer has the same share of the unit interval (of its logarithm, on a log scale)."""
         half = 0.5 if self.integer else 0.0
         low, high = self.low - half, self.high + half
         value = low * (high / low) ** u if self.log else low + u * (high - low)

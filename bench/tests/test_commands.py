@@ -147,7 +147,7 @@ def test_report_without_results(tmp_path, capsys):
     [
         (["coco", "--suite", "bbob-biobj"], "two objectives"),
         (["coco", "--suite", "bbob-noisy"], "`noisy --suite bbob-noisy`"),
-        (["coco", "--suite", "bbob-mixint", "--preset", "none", "--peers", "bobyqa"], "whole numbers and choices"),
+        (["coco", "--suite", "bbob-mixint", "--preset", "none", "--peers", "bobyqa"], "integers and categories"),
         (["engineering", "--problems", "bridge"], "unknown problem 'bridge'"),
         (["choices", "--tasks", "nothing"], "unknown task 'nothing'"),
         (["noisy", "default", "random", "--noise", "loud"], "unknown noise 'loud'"),

@@ -1,4 +1,4 @@
-"""Noise, whole numbers and choices, constraints, several evaluations at a time: problems, peers, commands."""
+"""Noise, integers and categories, constraints, several evaluations at a time: problems, peers, commands."""
 
 import math
 import sys
@@ -147,7 +147,7 @@ def test_noisy_command(tmp_path, capsys):
     assert "bbob-noisy, d = 2: AUC / met at the end, budget 20·d" in capsys.readouterr().out
 
 
-# ---- whole numbers and choices
+# ---- integers and categories
 
 
 def test_parameters_from_the_unit_cube():

@@ -123,7 +123,7 @@ def save(path: Path, text: str) -> None:
 
 
 def resume(path: Path, fresh: Optimizer, seeded: bool) -> Optimizer | None:
-    """The optimiser that the file holds, with the stopping switches of `fresh`; None without it.
+    """The optimiser that the file holds, with the stopping options of `fresh`; None without it.
 
     The file must hold the problem of `fresh`; the seed counts if the user gave one.
     """

@@ -31,7 +31,7 @@ class InvalidError(LabcatError, ValueError):
 
 
 class UnknownSwitchError(InvalidError, TypeError):
-    """A keyword that is no switch of labcat; the message says which one it resembles."""
+    """A keyword that is no option of labcat; the message says which one it resembles."""
 
 
 class UnknownTrialError(LabcatError, KeyError):

@@ -158,7 +158,7 @@ def minimize(
         ``workers=1`` evaluations run in another process too.
     checkpoint
         A file that gets the state after each evaluation, written atomically. The same call resumes
-        from it and repeats the evaluations that were running; with other stopping switches it goes
+        from it and repeats the evaluations that were running; with other stopping options it goes
         on with those, and points of `x0` that are new come next. A file of another problem, or one
         that another run is using, is a `CheckpointError`.
     jac

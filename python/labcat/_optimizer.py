@@ -61,7 +61,7 @@ class Optimizer:
 
     Any number of trials may be asked before one is told, and they may be told in any order, by any
     thread: each gets a different point. The optimiser restarts by itself when a local run has
-    converged, and goes on until a stopping switch ends the run (`stop_reason`). It can be pickled
+    converged, and goes on until a stopping option ends the run (`stop_reason`). It can be pickled
     and copied; the copy continues bit for bit.
 
     Parameters
@@ -540,7 +540,7 @@ class Optimizer:
         target: float | None = None,
         tolerance: float | None = None,
     ) -> None:
-        """Replaces the stopping switches; a run that has ended may go on.
+        """Replaces the stopping options; a run that has ended may go on.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
@@ -715,7 +715,7 @@ class Optimizer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Every switch with its value."""
+        """Every option with its value."""
         return dict(self._settings)
 
     @property

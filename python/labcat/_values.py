@@ -1,4 +1,4 @@
-"""What may come in from users: objective values, seeds, switches."""
+"""What may come in from users: objective values, seeds, options."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Setting: TypeAlias = "bool | int | float | str | None"
 
 _MAX_SEED = 2**64 - 1
 EXACT = 2**53
-"""Up to this size every whole number is a float."""
+"""Up to this size every integer is a float."""
 
 
 class Switch(NamedTuple):
-    """A switch of the algorithm: what it does and what it may be."""
+    """An option of the algorithm: what it does and what it may be."""
 
     help: str
     allowed: str
@@ -44,10 +44,10 @@ SWITCHES: Mapping[str, Switch] = {
     for row in _switches()
     if row.name != "direction"
 }
-"""Every switch that `minimize`, `maximize` and `Optimizer` take as a keyword, by name."""
+"""Every option that `minimize`, `maximize` and `Optimizer` take as a keyword, by name."""
 
 STOPPING = ("budget", "target", "tolerance")
-"""Switches that end a run; they do not define the problem."""
+"""Options that end a run; they do not define the problem."""
 
 _ELSEWHERE = {
     "iterations": "budget",
@@ -65,7 +65,7 @@ _ELSEWHERE = {
 
 
 def as_float(number: Any) -> float:
-    """The number as a float; a whole number that is larger than every float is infinite."""
+    """The number as a float; an integer that is larger than every float is infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -129,7 +129,7 @@ def switch_values(switches: Mapping[str, object]) -> list[tuple[str, Setting]]:
 
 
 def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> None:
-    """Refuses a keyword that is no switch; `others` are the keywords it may have been meant for."""
+    """Refuses a keyword that is no option; `others` are the keywords it may have been meant for."""
     for name in names:
         if name not in SWITCHES:
             known = [*others, *SWITCHES]
@@ -138,7 +138,7 @@ def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> No
             )
             hint = f"did you mean {meant!r}? " if meant in known else ""
             raise UnknownSwitchError(
-                f"unknown switch {name!r}: {hint}labcat.SWITCHES lists them all"
+                f"unknown option {name!r}: {hint}labcat.SWITCHES lists them all"
             )
 
 
@@ -157,7 +157,7 @@ def switch_value(name: str, value: object) -> Setting:
         return value
     if isinstance(value, str) and _takes_word(SWITCHES[name].type, value):
         return value
-    raise InvalidError(f"switch {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
+    raise InvalidError(f"option {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
 
 
 def as_vector(numbers: object, what: str) -> list[float]:

@@ -101,8 +101,8 @@ def test_every_switch_is_described():
 @pytest.mark.parametrize(
     "switches, named",
     [
-        ({"betta": 1}, "unknown switch 'betta': did you mean 'beta'"),
-        ({"budget": "5"}, "budget.*'5'.*whole number"),
+        ({"betta": 1}, "unknown option 'betta': did you mean 'beta'"),
+        ({"budget": "5"}, "budget.*'5'.*(whole number|integer)"),
         ({"time_limit": 1}, "time_limit"),
         ({"beta": -1}, "beta"),
         ({"beta": "wide"}, "wide"),

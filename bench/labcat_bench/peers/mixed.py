@@ -1,4 +1,4 @@
-"""Methods for whole numbers and choices. A whole number has `levels` values; in the unit cube each has the same share."""
+"""Methods for integers and categories. An integer has `levels` values; in the unit cube each has the same share."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _logs(objective: MixedObjective, ends: Any) -> Any:
 
 
 def cma_with_margin(objective: Objective, seed: int) -> None:
-    """cmaes's CMAwM in the unit cube; the values of a whole number lie evenly from 0 to 1."""
+    """cmaes's CMAwM in the unit cube; the values of an integer lie evenly from 0 to 1."""
     from cmaes import CMAwM
 
     assert isinstance(objective, MixedObjective)
@@ -103,7 +103,7 @@ def _even(parameter: Parameter, u: float) -> float:
 
 
 def cat_cma_with_margin(objective: Objective, seed: int) -> None:
-    """cmaes's CatCMAwM: reals in the unit cube, whole numbers by their values, choices (and pairs of values) as such."""
+    """cmaes's CatCMAwM: reals in the unit cube, integers by their values, categories (and pairs of values) as such."""
     from cmaes import CatCMAwM
 
     assert isinstance(objective, MixedObjective)
@@ -206,8 +206,8 @@ PEERS = (
         "choices at random",
         kinds=KINDS,
     ),
-    Peer("cma-int", "CMA-ES (integer)", cma_integer, ("cma",), ("cma",), "choices as whole numbers", kinds=KINDS),
-    Peer("cmawm", "CMAwM", cma_with_margin, CMAES, CMAES, "choices as whole numbers", kinds=KINDS),
+    Peer("cma-int", "CMA-ES (integer)", cma_integer, ("cma",), ("cma",), "categories as integers", kinds=KINDS),
+    Peer("cmawm", "CMAwM", cma_with_margin, CMAES, CMAES, "categories as integers", kinds=KINDS),
     Peer("catcmawm", "CatCMAwM", cat_cma_with_margin, CMAES, CMAES, "its own start", kinds=KINDS),
     Peer("smac-mixed", "SMAC", smac, ("smac",), ("smac",), "its own initial design", "slow", kinds=KINDS),
 )

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Share a study with other workers on this machine: each runs one evaluation after another
     Worker(Worker),
-    /// Run evaluations that have failed again, once their cause is mended
+    /// Run evaluations that have failed again, once their cause is fixed
     Retry(Retry),
     /// Give out the next points to measure
     Ask(Ask),
@@ -396,7 +396,7 @@ pub(crate) struct Minimize {
     /// Number of parameters; the function's own if not given
     #[arg(long, value_name = "D", value_parser = positive)]
     pub(crate) dim: Option<usize>,
-    /// The values that all switches start from
+    /// The values that all options start from
     #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
     pub(crate) preset: String,
     /// Stop after this time: 90s, 10m, 1h30m
@@ -447,10 +447,10 @@ pub(crate) struct Man {
     pub(crate) directory: Option<PathBuf>,
 }
 
-/// A whole number of at least 1.
+/// An integer of at least 1.
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
-        _ => Err("it takes a whole number of at least 1".to_owned()),
+        _ => Err("it takes an integer of at least 1".to_owned()),
     }
 }

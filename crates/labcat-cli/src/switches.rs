@@ -53,7 +53,7 @@ fn negated(switch: &Switch) -> String {
 impl Args for Switches {
     fn augment_args(mut command: Command) -> Command {
         for switch in offered() {
-            command = command.next_help_heading(format!("Switches: {}", switch.group.to_lowercase()));
+            command = command.next_help_heading(format!("Options: {}", switch.group.to_lowercase()));
             if is_flag(switch) {
                 let flag = Arg::new(switch.name).action(ArgAction::SetTrue).overrides_with(negated(switch));
                 let no = Arg::new(negated(switch)).action(ArgAction::SetTrue).overrides_with(switch.name);

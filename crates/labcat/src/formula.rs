@@ -203,7 +203,7 @@ impl fmt::Display for Formula {
 }
 
 impl Known {
-    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, whole numbers, truth values (0 or 1) and choices among
+    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, integers, truth values (0 or 1) and choices among
     /// numbers. Where a parameter of it does not apply, it is met.
     ///
     /// ```

@@ -149,7 +149,7 @@ impl Known {
         self.linear.retain(|(_, b)| *b != f64::INFINITY);
         let reals: Vec<bool> = parameters.iter().map(|p| p.kind == ParameterKind::Real).collect();
         self.dependent = eliminate(&self.equal, &reals)?;
-        // The bounds and the linear constraints alone, in units of the box (whole numbers as reals): the nearest point to its middle.
+        // The bounds and the linear constraints alone, in units of the box (integers as reals): the nearest point to its middle.
         let numbers = d == parameters.len() && !parameters.iter().any(is_choice);
         if numbers && parameters.iter().all(|p| p.scale == crate::Scale::Linear && p.when.is_none()) {
             let mut within = Halfspaces::cube(d, 1.0);
@@ -186,7 +186,7 @@ impl Known {
     pub(crate) fn repair(&self, x: &mut [f64]) {
         for (j, factors, constant) in &self.dependent {
             let value = constant + factors.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
-            // A whole number that rounding has moved.
+            // An integer that rounding has moved.
             let whole = value.round();
             x[*j] = if (value - whole).abs() <= ROUNDING * value.abs() { whole } else { value };
         }
@@ -250,7 +250,7 @@ impl Known {
         Err(KnownError::NotFound { tried: TRIES })
     }
 
-    /// The same among whole numbers and choices, where there are no slopes: random points, improved one parameter at a time.
+    /// The same among integers and categories, where there are no slopes: random points, improved one parameter at a time.
     fn sample_mixed(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
         let n = domain.parameters().len();
         let mut x = vec![0.0; n];
@@ -300,7 +300,7 @@ impl Known {
         found
     }
 
-    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Whole numbers
+    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Integers
     /// and choices stay: they have no slope.
     pub(crate) fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
@@ -371,7 +371,7 @@ impl Known {
     }
 }
 
-/// Solves equations for as many parameters by elimination with the largest pivots, of reals where there is one: a whole number
+/// Solves equations for as many parameters by elimination with the largest pivots, of reals where there is one: an integer
 /// follows from others only by luck.
 fn eliminate(equations: &[(Vec<f64>, f64)], reals: &[bool]) -> Result<Vec<(usize, Vec<f64>, f64)>, KnownError> {
     let mut rows: Vec<(Vec<f64>, f64)> = equations.to_vec();

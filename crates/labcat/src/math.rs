@@ -8,7 +8,7 @@ pub(crate) use std::f64::consts::{FRAC_1_SQRT_2, PI};
 /// 1 / √(2π).
 const FRAC_1_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 
-/// ln 2 in two parts: a multiple of it by a whole number below 2¹¹ is exact in the first.
+/// ln 2 in two parts: a multiple of it by an integer below 2¹¹ is exact in the first.
 const LN_2: [f64; 2] = [f64::from_bits(0x3fe6_2e42_fee0_0000), f64::from_bits(0x3dea_39ef_3579_3c76)];
 
 /// r coth(r/2) − 2 = r²/6 − r⁴/360 + …: coefficients of r², r⁴, …, fitted on |r| ≤ ln 2 / 2: those that `libm` uses.
@@ -20,7 +20,7 @@ const COTH: [f64; 5] = [
     f64::from_bits(0x3e66_3769_72be_a4d0),
 ];
 
-/// Added to a number below 2⁵¹, it leaves the nearest whole number in the last bits.
+/// Added to a number below 2⁵¹, it leaves the nearest integer in the last bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
 
 /// e^x within one unit in the last place, with the bits of `libm::exp` for every x and without a branch: in a loop of

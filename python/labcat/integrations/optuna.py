@@ -113,7 +113,7 @@ class LabcatSampler(BaseSampler):
     ) -> None:
         for name in _NOT_FOR_STUDIES:
             if name in switches:
-                raise InvalidError(f"{name} is not a switch of the sampler: the study sees to it")
+                raise InvalidError(f"{name} is not an option of the sampler: it is decided by the study")
         self._options: dict[str, Any] = {"preset": preset, "tolerance": tolerance, **switches}
         Optimizer([(0.0, 1.0)], rng=seed, **self._options)  # refuses wrong options now
         if not isinstance(radius, Mapping):

@@ -163,7 +163,7 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         for name in ("n_iter", "batch"):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < 1:
-                raise InvalidError(f"{name} is {value!r}; it must be a whole number, at least 1")
+                raise InvalidError(f"{name} is {value!r}; it must be an integer, at least 1")
         limit = math.inf if self.time_limit is None else float(self.time_limit)
         if not limit > 0:
             raise InvalidError(f"time_limit is {self.time_limit!r}; allowed: seconds above 0")

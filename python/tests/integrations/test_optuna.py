@@ -47,7 +47,7 @@ class TestOptunasOwnTests(
 
     @pytest.fixture(autouse=True)
     def no_fallback(self, request):
-        """Whole numbers and categories are optimised like reals: no word of independent sampling."""
+        """Integers and categories are optimised like reals: no word of independent sampling."""
         message = "parameter '.*' is sampled independently"
         with warnings.catch_warnings():
             falls_back = request.node.originalname in FALLS_BACK

@@ -1,4 +1,4 @@
-//! `labcat retry`: what has failed is run again, once its cause is mended.
+//! `labcat retry`: what has failed is run again, once its cause is fixed.
 
 use labcat::{Evaluation, Suggestion, TrialId};
 

@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A whole number that is at least `least`.
+    /// An integer that is at least `least`.
     pub(crate) fn count(&mut self, table: &Table<'_, '_>, key: &str, least: u64) -> Option<u64> {
         let entry = table.entries.get(key)?;
         let value = match entry.get_ref() {
@@ -212,7 +212,7 @@ impl<'t> Reader<'t> {
         self.problem(
             &entry.span(),
             format!(
-                "`{key}` must be a whole number, {least} or more, not {written}: write for example {key} = {}",
+                "`{key}` must be an integer, {least} or more, not {written}: write for example {key} = {}",
                 least.max(1)
             ),
         );

@@ -1,4 +1,4 @@
-//! Values of parameters as people and programs read and write them: numbers, whole numbers, labels, `true` and `false`.
+//! Values of parameters as people and programs read and write them: numbers, integers, labels, `true` and `false`.
 
 use labcat::{Domain, Label, Parameter, ParameterKind};
 use serde_json::{Map, Value};
@@ -82,14 +82,14 @@ pub(crate) fn allowed(parameter: &Parameter) -> String {
     }
 }
 
-/// A parameter's values in words: `from 1 to 8, whole numbers, linear`.
+/// A parameter's values in words: `from 1 to 8, integers, linear`.
 pub(crate) fn range(p: &Parameter) -> String {
     let scale = super::scale_name(p.scale);
     let mut words = match &p.kind {
         ParameterKind::Real => format!("from {} to {}, {scale}", number(p.low), number(p.high)),
         ParameterKind::Integer { step } => {
             let steps = if *step == 1 { String::new() } else { format!(" in steps of {step}") };
-            format!("from {} to {}, whole numbers{steps}, {scale}", number(p.low), number(p.high))
+            format!("from {} to {}, integers{steps}, {scale}", number(p.low), number(p.high))
         }
         ParameterKind::Categorical { labels, .. } if labels.len() == 1 => format!("fixed at {}", allowed(p)),
         ParameterKind::Categorical { ordered, .. } => {

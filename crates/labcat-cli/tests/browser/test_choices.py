@@ -1,4 +1,4 @@
-"""Choices, whole numbers, switches and parameters that do not always apply."""
+"""Categories, integers, booleans and parameters that do not always apply."""
 
 SOLVERS = ["lu", "qr", "conjugate gradients"]
 

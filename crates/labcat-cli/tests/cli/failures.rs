@@ -94,9 +94,7 @@ fn the_limit_is_the_studys_and_success_begins_the_count_anew() {
     assert_eq!(limited("limit-10", "", "[ $(({id} % 10)) = 0 ] && echo 1"), (Some(0), "budget".into(), 40));
     let dir = Dir::new("limit-wrong");
     dir.write("s.toml", &study("", "command = [\"a\"]\nmax_consecutive_failures = -1"));
-    dir.labcat(&["check", "s.toml"])
-        .expect(2)
-        .says(":15: `max_consecutive_failures` must be a whole number, 0 or more");
+    dir.labcat(&["check", "s.toml"]).expect(2).says(":15: `max_consecutive_failures` must be an integer, 0 or more");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Studies of whole numbers, choices, switches, conditions and fixed values.
+//! Studies of integers, categories, booleans, conditions and fixed values.
 
 use std::collections::HashSet;
 use std::process::Stdio;
@@ -55,7 +55,7 @@ fn values_of_all_types_go_out_and_come_back() {
     let command = shell("cat p.json >> seen; echo >> seen; echo \"$(({n} + {threads}))\"");
     dir.write("s.toml", &format!("{CONDITIONAL}[objective]\n{command}\nparameters_file = \"p.json\"\n"));
     let checked = dir.labcat(&["check", "s.toml"]);
-    for part in ["solver one of lu, qr, svd", "n from 0 to 10, whole numbers in steps of 5", "threads fixed at 4"] {
+    for part in ["solver one of lu, qr, svd", "n from 0 to 10, integers in steps of 5", "threads fixed at 4"] {
         assert!(checked.expect(0).stdout.contains(part), "{}", checked.stdout);
     }
     dir.write("never.toml", &CONDITIONAL.replace("[\"lu\", \"qr\"]", "[]"));

@@ -146,7 +146,7 @@ fn what_is_wrong_with_a_deck_or_a_value_is_said_before_anything_runs() {
         (
             "row-zero",
             "command = [\"true\"]\nvalue = { column = \"a\", row = 0 }".to_owned(),
-            &[":15: `row` must be a whole number, 1 or more"],
+            &[":15: `row` must be an integer, 1 or more"],
         ),
         (
             "both",

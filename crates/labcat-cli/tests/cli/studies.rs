@@ -12,10 +12,10 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ("[study\nname = 1", &["s.toml:1:", "this is not TOML"]),
         ("", &["s.toml:1:", "`[study]` is missing"]),
         ("[study]\nbugdet = 5\n", &[":2:", "unknown key `bugdet` in [study]", "did you mean `budget`?"]),
-        ("[study]\nbudget = \"many\"\n", &[":2:", "`budget` must be a whole number, 1 or more, not \"many\""]),
+        ("[study]\nbudget = \"many\"\n", &[":2:", "`budget` must be an integer, 1 or more, not \"many\""]),
         ("[study]\nbudget = 0\n", &[":2:", "1 or more, not 0"]),
-        ("[study]\nbudget = 1.5\n", &[":2:", "`budget` must be a whole number"]),
-        ("[study]\nseed = -1\n", &[":2:", "`seed` must be a whole number, 0 or more"]),
+        ("[study]\nbudget = 1.5\n", &[":2:", "`budget` must be an integer"]),
+        ("[study]\nseed = -1\n", &[":2:", "`seed` must be an integer, 0 or more"]),
         ("[study]\nworkers = 0\n", &[":2:", "`workers`", "1 or more"]),
         ("[study]\nname = 3\n", &[":2:", "`name` must be text in quotes, not integer: write name = "]),
         (
@@ -78,7 +78,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ),
         (
             "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nwhen = { k = 1 }\n",
-            &[":6:", "`when` names `k`, which is no parameter of whole numbers or choices above this one"],
+            &[":6:", "`when` names `k`, which is no parameter of integers or categories above this one"],
         ),
         (
             "[study]\n[[parameter]]\nname = \"k\"\ntype = \"boolean\"\n\
@@ -126,7 +126,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ),
         (
             "[study]\n[objective]\ncommand = [\"a\"]\nretries = -1\n",
-            &[":4:", "`retries` must be a whole number, 0 or more"],
+            &[":4:", "`retries` must be an integer, 0 or more"],
         ),
         (
             "[study]\n[objective]\ncommand = [\"a\"]\non_failure = \"ignore\"\n",

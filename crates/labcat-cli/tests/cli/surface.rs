@@ -57,7 +57,7 @@ fn minimize_refuses_what_makes_no_sense() {
     for (args, part) in [
         (vec!["--function", "sphre"], "there is no function `sphre` (did you mean `sphere`?)"),
         (vec!["--function", "branin", "--dim", "3"], "`branin` is not defined for 3 parameters: it takes 2"),
-        (vec!["--function", "sphere", "--dim", "0"], "a whole number of at least 1"),
+        (vec!["--function", "sphere", "--dim", "0"], "an integer of at least 1"),
         (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it takes a number above 0"),
         (vec!["--function", "sphere", "--beta", "wide"], "beta = \"wide\" is not allowed"),
         (vec!["--function", "sphere", "--budget", "0"], "budget = 0 is not allowed"),

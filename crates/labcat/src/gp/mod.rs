@@ -42,7 +42,7 @@ const TOGETHER: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffers {
     x: Matrix,
-    /// Xᵀ: the coordinates of one input side by side, and zeros up to a whole number of [`TOGETHER`].
+    /// Xᵀ: the coordinates of one input side by side, and zeros up to a multiple of [`TOGETHER`].
     x_transposed: Matrix,
     residual: Vec<f64>,
     /// Variance of the noise in each output; empty for none.
@@ -635,7 +635,7 @@ wide! {
         linalg::squared_distances_above(x, correlations);
         k.reshape(n, n);
         for q in 0..n {
-            // A whole number of registers is no more work than the rest of one.
+            // A multiple of a register is no more work than the rest of one.
             let above = &mut correlations.col_mut(q)[..n.min(q.next_multiple_of(8))];
             prior.kernel.apply(above);
             for (k, correlation) in k.col_mut(q)[..q].iter_mut().zip(above) {

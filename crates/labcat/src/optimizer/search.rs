@@ -170,13 +170,10 @@ impl<'a> Climb<'a> {
             (0..drawn.len()).min_by(|a, b| drawn[*a].total_cmp(&drawn[*b]))
         };
         let first = best_of_draw()?;
-        let others = std::iter::repeat_with(&mut best_of_draw).take(REDRAWS).flatten();
-        let second = others.filter(|k| *k != first).take(1).last();
-        Some(if (self.problem.observations.len() + self.problem.pending.len()) % 2 == 0 {
-            first
-        } else {
-            second.unwrap_or(first)
-        })
+        let mut others = std::iter::repeat_with(&mut best_of_draw).take(REDRAWS).flatten();
+        let second = others.find(|k| *k != first);
+        let turn = self.problem.observations.len() + self.problem.pending.len();
+        Some(second.filter(|_| !turn.is_multiple_of(2)).unwrap_or(first))
     }
 
     fn places(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {

@@ -221,7 +221,7 @@ fn gradients_save_evaluations_and_half_of_them_some() {
     assert!(half < without, "{half} evaluations with some gradients, {without} without");
 }
 
-/// A whole number, a choice, a switch and a real.
+/// An integer, a category, a boolean and a real.
 fn mixed_space() -> Domain {
     let parameters = vec![
         Parameter::integer("n", 0.0, 20.0),
@@ -238,7 +238,7 @@ fn mixed_value(x: &[f64]) -> f64 {
 
 const MIXED_ROOM: f64 = 6.0;
 
-/// The least over whole numbers, by hand: for each n the real at its bound.
+/// The least over integers, by hand: for each n the real at its bound.
 fn mixed_least() -> f64 {
     let at = |n: f64| mixed_value(&[n, 1.0, 0.0, ((MIXED_ROOM - n) / 4.0).min(1.0)]);
     (0..=6).map(|n| at(f64::from(n))).fold(f64::INFINITY, f64::min)
@@ -264,7 +264,7 @@ fn known_constraints_hold_with_whole_numbers_and_choices() {
         }
         gaps.push(optimizer.best().unwrap().outcome.value().unwrap() - mixed_least());
     }
-    // The next whole number has a minimum of its own, 1/16 higher, in which a short run may end.
+    // The next integer has a minimum of its own, 1/16 higher, in which a short run may end.
     assert!(gaps.iter().all(|gap| *gap < 0.0626), "{gaps:?}");
     assert!(gaps.iter().filter(|gap| **gap < 1e-3).count() >= 8, "{gaps:?}");
 }
