@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._constraints import measured
 from ._errors import EvaluationTimeout, InvalidError
 from ._history import Trial
 from ._minimize import minimize, prepared
@@ -72,10 +71,10 @@ class _AwaitedObjective(Objective):
     async def evaluated(self, x: Vector, timeout: float | None) -> Ended:
         begun = time.perf_counter()
         try:
-            returned = self._evaluate(x)
+            returned = self.evaluate(x)
             if inspect.isawaitable(returned):
                 returned = await asyncio.wait_for(returned, timeout)
-            outcome = measured(returned, self._constraints, self._jac)
+            outcome = self._read(returned, x)
         except asyncio.TimeoutError as error:
             if timeout is None or time.perf_counter() - begun < timeout:  # the function's own
                 return Failure(error, seconds=time.perf_counter() - begun)

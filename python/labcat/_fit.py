@@ -23,6 +23,7 @@ _WORST = 0.1
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
 _NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"
+_SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
 _NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 
 
@@ -168,7 +169,7 @@ def _covariance(result: LeastSquaresResult, misfit: Misfit, jacobian: Array) -> 
     lengths = np.linalg.norm(curved, axis=0)
     lengths[lengths == 0] = 1.0
     _, singular, turned = np.linalg.svd(curved / lengths, full_matrices=False)
-    if len(singular) < n or singular[-1] <= np.finfo(np.float64).eps * max(m, n) * singular[0]:
+    if len(singular) < n or singular[-1] <= _SINGULAR * singular[0]:
         return nothing, _NOT_ALL
     if m <= n and not misfit.absolute_sigma:
         return nothing, "as many parameters as residuals leave none to find the noise of the data from"
