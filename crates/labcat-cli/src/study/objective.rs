@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use labcat::{Domain, Label, ParameterKind};
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -85,6 +86,24 @@ impl Objective {
             Some(limit) => Some(limit),
             None => Some(FAILURES_IN_A_ROW.max(2 * workers)),
         }
+    }
+
+    /// A shell would read the labels that are put into its text: only plain words may stand there. The error says what to write.
+    pub(super) fn check_shell(&self, domain: &Domain) -> Result<(), String> {
+        let used = self.command.iter().filter(|_| self.shell).flat_map(Template::parameters);
+        for parameter in used.filter_map(|index| domain.parameters().get(index)) {
+            let ParameterKind::Categorical { labels, .. } = &parameter.kind else { continue };
+            let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:@%,=".contains(c);
+            let labels = labels.iter().map(Label::to_string);
+            if let Some(label) = labels.into_iter().find(|label| !label.chars().all(plain)) {
+                let name = &parameter.name;
+                return Err(format!(
+                    "with shell = true the shell would read the label `{label}` in the place of {{{name}}}: write \
+                     \"$LABCAT_{name}\" there, with the quotes, or a `command` that is a list"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Several workers must not write over each other's files.

@@ -74,7 +74,8 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         reader.problem(&span, message);
         return Err(reader.into_problems());
     }
-    match study.check_workers(study.workers) {
+    let shell = study.objective.as_ref().map_or(Ok(()), |objective| objective.check_shell(&study.domain));
+    match shell.and_then(|()| study.check_workers(study.workers)) {
         Ok(()) => Ok(study),
         Err(message) => {
             let line = study.objective.as_ref().map_or(1, |objective| objective.line);
