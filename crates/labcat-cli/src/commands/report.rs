@@ -10,7 +10,7 @@ use crate::cli;
 use crate::failure::Failure;
 use crate::format::{date, now};
 use crate::journal::{Journal, Trial};
-use crate::paths::Paths;
+use crate::paths::{Paths, check_output};
 use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, Setting, TrustRegion, render};
 use crate::step::Step;
 use crate::study::Constraints;
@@ -21,6 +21,7 @@ pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, _) = Journal::of_begun_study(&paths)?;
     let file = args.output.clone().unwrap_or_else(|| paths.journal.with_extension("html"));
+    check_output(&paths, &file)?;
     let page = render(&of_journal(&journal)?, Setting::File);
     write_file(&file, &page).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
     writeln!(stdout(), "{}", file.display())?;
@@ -90,6 +91,7 @@ pub(crate) fn data(
             })
             .collect(),
         relevance: optimizer.relevance().unwrap_or_default(),
+        history: None,
     }
 }
 
