@@ -5,10 +5,10 @@ use std::io::{Write, stdout};
 use labcat::{AskError, StopReason, TrialId};
 use serde_json::json;
 
-use crate::best::Best;
+use crate::best::Found;
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, number, word};
+use crate::format::{count, json_text, number, people, word};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -25,10 +25,10 @@ pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
         }
     }
     session.commit()?;
-    let mut out = stdout().lock();
+    let mut out = people();
     for suggestion in &suggestions {
         if args.json {
-            writeln!(out, "{}", json!({"id": suggestion.id.0, "x": session.by_name(&suggestion.x)}))?;
+            writeln!(out, "{}", json_text(&json!({"id": suggestion.id.0, "x": session.by_name(&suggestion.x)})))?;
         } else {
             let values = session.identity.named(&suggestion.x).into_iter();
             let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
@@ -75,7 +75,7 @@ pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
     let shown = shown_of(&session, &record);
     session.tell(TrialId(args.id), record)?;
     session.commit()?;
-    let mut out = stdout().lock();
+    let mut out = people();
     writeln!(out, "evaluation {}: {shown}", args.id)?;
     progress(&session, &mut out)
 }
@@ -103,7 +103,7 @@ pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
     let shown_now = shown_of(&session, &record);
     let was = session.correct(TrialId(args.id), record)?;
     session.commit()?;
-    let mut out = stdout().lock();
+    let mut out = people();
     writeln!(out, "evaluation {}: {} is corrected to {shown_now}", args.id, shown(was))?;
     progress(&session, &mut out)
 }
@@ -178,9 +178,9 @@ fn progress(session: &Session, out: &mut impl Write) -> Result<(), Failure> {
     let optimizer = &session.optimizer;
     let told = count(optimizer.n_evaluations(), "evaluation");
     let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
-    let best = Best::of(optimizer, &session.constraints);
-    let best = best.map_or_else(String::new, |best| format!(", {} {}", best.title(), best.in_words(number)));
+    let found = Found::of(optimizer, &session.constraints);
+    let found = found.map_or_else(String::new, |found| format!(", {} {}", found.title(), found.in_words(number)));
     let stop = optimizer.stop_reason().map_or_else(String::new, |reason| format!(", stopped: {reason}"));
-    writeln!(out, "{told}{budget}{best}{stop}")?;
+    writeln!(out, "{told}{budget}{found}{stop}")?;
     Ok(())
 }

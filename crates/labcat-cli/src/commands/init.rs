@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::export::write_file;
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{complain, count, number, printable, word};
+use crate::format::{complain, count, number, people, printable, word};
 use crate::journal::Journal;
 use crate::paths::Paths;
 use crate::run::evaluate::{Evaluator, program};
@@ -274,7 +274,7 @@ fn startable(program: &Path) -> Startable {
 }
 
 fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result<(), Failure> {
-    let mut out = stdout().lock();
+    let mut out = people();
     let config = &study.config;
     writeln!(out, "{} is valid", file.display())?;
     let budget = config.budget.map_or_else(|| "no budget".to_owned(), |budget| format!("budget {budget}"));
