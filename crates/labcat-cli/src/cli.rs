@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Share a study with other workers on this machine: each runs one evaluation after another
     Worker(Worker),
-    /// Run evaluations that have failed again, once their cause is mended
+    /// Run evaluations that have failed again, once their cause is fixed
     Retry(Retry),
     /// Give out the next points to measure
     Ask(Ask),
@@ -59,6 +59,10 @@ pub(crate) enum Command {
     Report(Report),
     /// Show studies live in a browser, while they run
     Serve(Serve),
+    /// Copy everything that was measured into one file, also while a run goes on
+    Backup(Backup),
+    /// Put a copy in the place of what was measured
+    Restore(Restore),
     /// Write a commented study for a command
     Init(Init),
     /// Check a study without running it
@@ -291,7 +295,7 @@ Examples:
   labcat export study.toml --json -o evaluations.json
 
 CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds;
-of a study that measures constraints also feasible, each result and by how much each constraint is violated;
+if the noise of values was told also std, its standard deviation; of a study that measures constraints also feasible, each result and by how much each constraint is violated;
 with --all also source, attempts, message, started, ended, host, exit, signal, directory, command.")]
 pub(crate) struct Export {
     #[command(flatten)]
@@ -340,6 +344,33 @@ pub(crate) struct Serve {
     /// The port to listen at; 0 takes any that is free
     #[arg(long, default_value_t = 8765)]
     pub(crate) port: u16,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat backup study.toml saved.db     at any time, also while a run goes on
+
+An older backup of the same name is replaced. `labcat restore study.toml saved.db` puts it back.")]
+pub(crate) struct Backup {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The file to write
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat restore study.toml saved.db
+  labcat restore study.toml study.rescued-1.db
+
+What is replaced is kept beside it, as study.replaced-1.db. Refused while a run or a worker is at work.")]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The copy, made by `labcat backup` or saved by a run whose journal was deleted
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -55,6 +55,8 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Best(args) => commands::show::best(args),
         Command::Export(args) => commands::export::export(args),
         Command::Report(args) => commands::report::report(args),
+        Command::Backup(args) => commands::backup::backup(args),
+        Command::Restore(args) => commands::backup::restore(args),
         Command::Serve(args) => serve::serve(args),
         Command::Init(args) => commands::init::init(args),
         Command::Check(args) => commands::init::check(args),

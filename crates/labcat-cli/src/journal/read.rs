@@ -28,6 +28,11 @@ impl Journal {
         serde_json::from_str(&text).map(Some).map_err(|error| self.damaged("identity", &error))
     }
 
+    /// The study's id, by which its workers know it.
+    pub(crate) fn study(&self) -> Result<String, Failure> {
+        Ok(self.meta("id")?.unwrap_or_default())
+    }
+
     /// The name the study began with.
     pub(crate) fn name(&self) -> Result<String, Failure> {
         Ok(self.meta("name")?.unwrap_or_default())
@@ -120,7 +125,7 @@ impl Journal {
     pub(crate) fn revision(&self) -> Result<String, Failure> {
         let query = "SELECT (SELECT count(*) FROM trial) || '-' || (SELECT coalesce(max(told), -1) FROM trial) || '-' ||
             (SELECT count(*) FROM correction) || '-' || (SELECT count(*) FROM trial WHERE status = 'cancelled') || '-' ||
-            (SELECT coalesce(sum(attempts), 0) FROM trial) || '-' || (SELECT coalesce(group_concat(id), '') FROM running)";
+            (SELECT coalesce(sum(attempts), 0) FROM trial) || '-' || (SELECT coalesce(group_concat(id, '.'), '') FROM running)";
         self.db.query_row(query, [], |row| row.get(0)).map_err(|error| self.trouble(&error))
     }
 

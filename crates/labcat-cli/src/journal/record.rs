@@ -1,6 +1,8 @@
 //! What the journal is told, and what it answers.
 
 use labcat::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::study::Constraints;
 use crate::value::Reading;
@@ -86,8 +88,59 @@ pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, constraints: Vec<f64
     std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome).with_constraints(constraints)
 }
 
+/// A record that waits in a file until it can be told; without what the command printed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The evaluation had failed before.
+    pub(crate) again: bool,
+    reading: Option<Value>,
+    constraints: Vec<f64>,
+    status: String,
+    message: Option<String>,
+    seconds: Option<f64>,
+    attempts: u32,
+    execution: Option<Execution>,
+}
+
+impl Kept {
+    /// The longest command and message that are kept, in bytes: the room for a result is limited.
+    const LONGEST: usize = 2 * 1024;
+
+    pub(crate) fn of(record: &Record, again: bool) -> Kept {
+        let reading = record.reading.as_ref().and_then(|reading| serde_json::from_str(&reading.stored()).ok());
+        let is_short = |run: &Execution| run.command.iter().map(String::len).sum::<usize>() <= Kept::LONGEST;
+        Kept {
+            again,
+            reading,
+            constraints: record.constraints.clone(),
+            status: record.status.to_owned(),
+            message: record.message.as_ref().map(|text| text.chars().take(Kept::LONGEST / 4).collect()),
+            seconds: record.seconds,
+            attempts: record.attempts,
+            execution: record.execution.clone().filter(is_short),
+        }
+    }
+
+    /// The record as it can be told.
+    pub(crate) fn into_record(self) -> Record {
+        let status = ["ok", "timeout"].into_iter().find(|status| *status == self.status).unwrap_or("failed");
+        Record {
+            reading: self.reading.and_then(Reading::restored),
+            constraints: self.constraints,
+            status,
+            source: "command",
+            message: self.message,
+            seconds: self.seconds,
+            attempts: self.attempts,
+            stdout: String::new(),
+            stderr: String::new(),
+            execution: self.execution,
+        }
+    }
+}
+
 /// How a command was run. Times are seconds since 1970.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Execution {
     pub(crate) command: Vec<String>,
     pub(crate) directory: String,

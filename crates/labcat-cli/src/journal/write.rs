@@ -1,9 +1,18 @@
 //! Changes of the journal.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::record::{Change, Execution, Record};
 use crate::format::{host, moment, now};
+
+/// Gives the transaction a name, which is returned; `None` if the newest one is not the one that is known.
+pub(super) fn mark(db: &Connection, known: &str) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached(
+        "UPDATE mark SET previous = token, token = lower(hex(randomblob(16))) WHERE token = ?1 RETURNING token",
+    )?
+    .query_row([known], |row| row.get(0))
+    .optional()
+}
 
 /// Writes one change down.
 pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {

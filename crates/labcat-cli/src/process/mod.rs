@@ -1,21 +1,24 @@
-//! Running a program to its end: its own process group, bounded output, a deadline, and interruption.
+//! Running a program to its end: its own session without a terminal, bounded output, a deadline, and interruption.
 
 mod capture;
+mod orphans;
 mod stop;
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 pub(crate) use capture::{Capture, SEARCHED};
+pub(crate) use orphans::{ID, JOURNAL, end_orphans, of_journal};
 pub(crate) use stop::{Stop, ignore_file_size_signal};
 
 /// How often a running program is looked at for deadlines, interruption and output that others hold open.
@@ -43,16 +46,17 @@ pub(crate) struct Finished {
 
 /// Runs the program to its end, its deadline or an interruption; then nothing of its process group is left.
 /// `shown` bytes of each output are kept for people.
-pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
+pub(crate) fn run(mut command: Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
     let started = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
-    let group = Pid::from_child(&child);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A session of its own is a process group of its own, and has no terminal that a program could wait for.
+    let mut child = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+    let group = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a program without a number"))?;
     let mut running = Running {
         group,
         streams: [
-            Stream::new(child.stdout.take().map(Into::into), Capture::new(shown, SEARCHED)),
-            Stream::new(child.stderr.take().map(Into::into), Capture::new(shown, 0)),
+            Stream::new(child.stdout().take().map(Into::into), Capture::new(shown, SEARCHED)),
+            Stream::new(child.stderr().take().map(Into::into), Capture::new(shown, 0)),
         ],
         deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
         ending: None,

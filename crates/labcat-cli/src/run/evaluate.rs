@@ -12,6 +12,7 @@ use super::prepare::{self, Sheet};
 use crate::failure::Failure;
 use crate::format::{host, moment};
 use crate::journal::{Execution, Record};
+use crate::paths::{Paths, open_regular};
 use crate::process::{self, Capture, End, Finished, Stop};
 use crate::study::template::Template;
 use crate::study::{Constraints, Objective, Problem, Study, duration};
@@ -38,6 +39,8 @@ pub(crate) struct Evaluator {
     needed: Vec<String>,
     /// The study's templates, read.
     sheets: Vec<Sheet>,
+    /// The study's journal, as programs are told of it.
+    journal: String,
 }
 
 /// How much of a value file is read; of a larger one the end.
@@ -49,7 +52,19 @@ impl Evaluator {
         let (domain, constraints) = (study.domain.clone(), study.constraints.clone());
         let names: Vec<String> = domain.parameters().iter().map(|p| p.name.clone()).collect();
         let sheets = prepare::read(&objective, &names, file)?;
-        Ok(Evaluator { objective, domain, needed: constraints.results(), constraints, sheets })
+        let journal = process::of_journal(&Paths::of(file).journal);
+        Ok(Evaluator { objective, domain, needed: constraints.results(), constraints, sheets, journal })
+    }
+
+    /// Whether another one would run the same commands.
+    pub(crate) fn is_same(&self, other: &Evaluator) -> bool {
+        // Patterns cannot be compared, their texts can. The line of the command does not matter.
+        let text = |it: &Evaluator| {
+            let mut objective = it.objective.clone();
+            objective.line = 0;
+            format!("{objective:?} {:?}", it.sheets)
+        };
+        text(self) == text(other)
     }
 
     /// Parameters that nothing uses: they were probably forgotten.
@@ -104,9 +119,9 @@ impl Evaluator {
             }
         }
         let words = self.words(id, &values, &directory);
-        let mut command = self.command(id, &values, &words, &directory);
+        let command = self.command(id, &values, &words, &directory);
         let started = moment();
-        match process::run(&mut command, self.objective.timeout, self.objective.keep_output, stop) {
+        match process::run(command, self.objective.timeout, self.objective.keep_output, stop) {
             Ok(finished) => {
                 let execution = Execution {
                     command: words,
@@ -155,7 +170,7 @@ impl Evaluator {
     }
 
     /// The command of one evaluation. Values are arguments or variables, never part of a program that a shell reads,
-    /// unless the study asks for a shell; then they are decimal numbers.
+    /// unless the study asks for a shell; then they are decimal numbers and plain words.
     fn command(&self, id: u64, values: &[String], words: &[String], directory: &Path) -> Command {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(directory);
@@ -165,7 +180,7 @@ impl Evaluator {
         for (parameter, value) in self.domain.parameters().iter().zip(values) {
             command.env(format!("LABCAT_{}", parameter.name), value);
         }
-        command.env("LABCAT_id", id.to_string());
+        command.env(process::ID, id.to_string()).env(process::JOURNAL, &self.journal);
         command
     }
 
@@ -274,7 +289,7 @@ fn of_file(extraction: &Extraction, file: &Path, needed: &[String]) -> Result<Re
 }
 
 fn end_of(file: &Path) -> io::Result<String> {
-    let mut file = fs::File::open(file)?;
+    let mut file = open_regular(file)?;
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(length.saturating_sub(VALUE_FILE)))?;
     let mut bytes = Vec::new();

@@ -73,7 +73,7 @@ fn deleted(name: &str, files: &[&str]) {
         said.contains("the journal s.db or its log s.db-wal was deleted or replaced while the study ran"),
         "{said}"
     );
-    assert!(said.contains("what it held is in s.rescued-1.db: rename that to s.db"), "{said}");
+    assert!(said.contains("what it held is in s.rescued-1.db: `labcat restore s.toml s.rescued-1.db`"), "{said}");
     assert!(dir.read("started").lines().count() <= 5, "nothing more was started");
     fs::rename(dir.path("s.rescued-1.db"), dir.path("s.db")).unwrap();
     assert!(dir.told("s.db").len() >= 3);
@@ -130,7 +130,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     dir.labcat(&["run", "s.toml"]).expect(0);
     rusqlite::Connection::open(dir.path("s.db")).unwrap().pragma_update(None, "user_version", 99).unwrap();
     for command in ["status", "run"] {
-        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 3)");
+        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 4)");
     }
 }
 
