@@ -1,6 +1,10 @@
 //! Studies as the pages show them, read anew when they have changed.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
@@ -17,6 +21,8 @@ use super::news::{Known, Snapshot};
 /// A study that is served.
 pub(super) struct Served {
     paths: Paths,
+    /// Its changes as of its files at one moment: files that have not changed need not be opened.
+    seen: Mutex<Option<(Stamp, String)>>,
     /// The study as it was last read, for all who ask.
     read: Mutex<Option<Arc<Snapshot>>>,
     /// Its row in the list, and of which revision that is.
@@ -50,16 +56,25 @@ impl Served {
     /// The study must exist; it need not have begun.
     pub(super) fn new(paths: Paths) -> Result<Served, Failure> {
         paths.study_file().map(|_| ())?;
-        Ok(Served { paths, read: Mutex::new(None), known: Mutex::new(None) })
+        Ok(Served { paths, seen: Mutex::default(), read: Mutex::default(), known: Mutex::default() })
     }
 
     /// Differs after every change of the study, and when somebody begins or ends to work on it.
     pub(super) fn revision(&self) -> Result<String, Failure> {
+        let activity = if self.is_running() { "r" } else { "i" };
+        let stamp = Stamp::of(&self.paths.journal);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, changes)) = &*seen
+            && *known == stamp
+            && stamp.is_quiet()
+        {
+            return Ok(format!("{changes}-{activity}"));
+        }
         let changes = match self.paths.journal.exists() {
             true => Journal::open(&self.paths.journal)?.revision()?,
             false => "0".to_owned(),
         };
-        let activity = if self.is_running() { "r" } else { "i" };
+        *seen = Some((stamp, changes.clone()));
         Ok(format!("{changes}-{activity}"))
     }
 
@@ -125,6 +140,29 @@ impl Served {
             Ok(snapshot) => summary_of(snapshot.data(), number),
             Err(failure) => Summary { problem: Some(failure.to_string()), ..unknown },
         }
+    }
+}
+
+/// What tells whether the files of a journal have changed: their numbers, sizes and times.
+#[derive(PartialEq)]
+struct Stamp([Option<(u64, u64, SystemTime)>; 2]);
+
+/// How long ago a file was last written, at least, if its time tells it from the next change.
+const QUIET: Duration = Duration::from_millis(500);
+
+impl Stamp {
+    fn of(journal: &Path) -> Stamp {
+        let log = journal.with_extension("db-wal");
+        let of = |path: &Path| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.ino(), found.len(), found.modified().ok()?))
+        };
+        Stamp([of(journal), of(&log)])
+    }
+
+    fn is_quiet(&self) -> bool {
+        let old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > QUIET);
+        self.0.iter().flatten().all(|(_, _, time)| old(*time))
     }
 }
 
