@@ -35,8 +35,10 @@ LIMIT = 60  # seconds after which a process that should have ended hangs
 
 
 def study(budget, workers, seed, labcat, printed=0):
-    """A study whose command notes that it started, prints `printed` bytes, and gives the value of its point."""
-    noise = f"head -c {printed} /dev/zero | tr '\\\\0' '.'; echo; " if printed else ""
+    """A study whose command notes that it started, prints `printed` bytes, and gives the value of its point. Those of many workers end at
+    different times, so that results are always waiting."""
+    noise = f"printf '%0{printed}d\\\\n' 0; " if printed else ""
+    noise += "sleep 0.1$(({id} * 7 % 10)); " if workers > 4 else ""
     script = f"echo {{id}} {{x}} {{y}} >> $NOTES; {noise}exec {labcat} functions sphere {{x}} {{y}}"
     general = f"[study]\nbudget = {budget}\nworkers = {workers}\nseed = {seed}\n"
     return f'{general}{PARAMETERS}[objective]\nshell = true\ncommand = "{script}"\nkeep_output = "64 KiB"\n'
@@ -250,7 +252,8 @@ class Campaign:
             # Also such as are filled after more than a second: by then what was committed is brought into the journal's file.
             disk = Disk(directory, self.random.randrange(150, 12_000))
             kind = str(disk)
-            (directory / "s.toml").write_text(study(1000, 4, attempt, self.labcat, 20_000))
+            workers = self.random.choice([1, 4, 16])
+            (directory / "s.toml").write_text(study(1000, workers, attempt, self.labcat, 20_000))
             began = time.monotonic()
             process, _, said = self.run(directory, "run", "s.toml", disk=disk)
             slowest = max(slowest, time.monotonic() - began)
@@ -266,7 +269,7 @@ class Campaign:
             now = {row[0] for row in told(directory / "s.db")}
             assert len(now) >= started and measured <= now, (started, len(now), measured - now)
             again = len(notes.read_text().splitlines()) - started
-            assert again <= 4, f"{again} evaluations were repeated, {files} were kept"
+            assert again <= workers, f"{again} evaluations of {workers} workers were repeated, {files} were kept"
             disk.close()
         print(f"disks: {number} full disks by {kind}: each run ended, the slowest after {slowest:.1f} s; {kept} results were kept in files "
               "and taken in")

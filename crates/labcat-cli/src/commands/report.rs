@@ -1,14 +1,14 @@
 //! `report`: the page about a study.
 
 use labcat::{Domain, Label, ParameterKind};
-use std::io::{Write, stdout};
+use std::io::Write;
 
 use labcat::Optimizer;
 
 use super::export::write_file;
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{date, now};
+use crate::format::{date, now, people};
 use crate::journal::{Journal, Trial};
 use crate::paths::{Paths, check_output};
 use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, Setting, TrustRegion, render};
@@ -24,7 +24,7 @@ pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
     check_output(&paths, &file)?;
     let page = render(&of_journal(&journal)?, Setting::File);
     write_file(&file, &page).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
-    writeln!(stdout(), "{}", file.display())?;
+    writeln!(people(), "{}", file.display())?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::format::now;
-use crate::journal::{Journal, holder};
+use crate::journal::{Journal, holder, is_run, running};
 use crate::paths::Paths;
 use crate::report::ReportData;
 use crate::study::Study;
@@ -79,9 +79,7 @@ impl Served {
     }
 
     fn is_running(&self) -> bool {
-        holder(&self.paths.lock).is_some_and(|holder| {
-            ["labcat run", "labcat retry", "labcat worker"].iter().any(|who| holder.starts_with(who))
-        })
+        running(&self.paths.journal).is_some() || holder(&self.paths.lock).is_some_and(|holder| is_run(&holder))
     }
 
     /// The study as it is now, read once however many ask.

@@ -70,6 +70,22 @@ fn a_full_disk_with_quick_programs_ends_the_run_and_no_measured_value_is_lost() 
 }
 
 #[test]
+fn a_full_disk_that_is_met_while_results_are_waiting_ends_the_run() {
+    // Results come all the time, so that what was committed is brought into the journal's file between two of them. That file
+    // reaches the limit; the log, which begins anew each time, does not.
+    let dir = Dir::new("full-settling");
+    let script = "printf '%020000d\\\\n' 0; sleep 0.1$(({id} * 7 % 10)); echo {x}";
+    let objective = format!("command = [\"sh\", \"-c\", \"{script}\"]\nkeep_output = \"64 KiB\"");
+    dir.write("s.toml", &study("budget = 4000\nworkers = 16", &objective));
+    let script = format!("ulimit -f 7000; exec {LABCAT} run s.toml");
+    let ended = ends(Command::new("bash").args(["-c", &script]).current_dir(dir.path("")));
+    ended.expect(1).says("the disk is full or a file-size limit is reached");
+    let told = dir.told("s.db").len();
+    assert!(told > 50, "{told}");
+    dir.labcat(&["run", "s.toml", "--budget", &(told + 20).to_string()]).expect(0);
+}
+
+#[test]
 fn a_deleted_journal_with_quick_programs_ends_the_run() {
     let dir = Dir::new("deleted-quick");
     dir.write("s.toml", &chatty(4000));
