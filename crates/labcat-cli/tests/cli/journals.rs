@@ -174,3 +174,26 @@ fn how_each_command_was_run_is_recorded_and_exported() {
     }
     assert!(dir.labcat(&["status", "s.toml", "0"]).expect(0).stdout.contains("\"mass\":2.5"));
 }
+
+#[test]
+fn a_journal_of_the_third_version_that_was_killed_goes_on() {
+    let dir = Dir::copy_of("third-version", "crates/labcat-cli/tests/fixtures/journal-3");
+    let before = fs::read(dir.path("old.db")).unwrap();
+    assert!(of_fixture(&dir, &["status", "old.toml"]).contains("7 of 12, 0 failed, 1 outstanding"));
+    assert_eq!(of_fixture(&dir, &["backup", "old.toml", "saved.db"]), "saved.db: 7 evaluations\n");
+    assert_eq!(fs::read(dir.path("old.db")).unwrap(), before, "looking and copying change nothing");
+    let told = dir.told("old.db");
+    dir.labcat(&["worker", "old.toml"]).expect(0);
+    let now = dir.told("old.db");
+    assert_eq!(
+        (now.len(), &now[..7], now[7].id),
+        (12, &told[..], 7),
+        "what was in hand is repeated, and the study goes on"
+    );
+    dir.labcat(&["restore", "old.toml", "saved.db"]).expect(0);
+    assert_eq!(dir.told("old.db"), told);
+    assert_eq!(
+        dir.labcat(&["export", "old.toml"]).expect(0).stdout.lines().next().unwrap().split(',').nth(6),
+        Some("std")
+    );
+}
