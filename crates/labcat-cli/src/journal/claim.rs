@@ -10,7 +10,7 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ use crate::paths::open_regular;
 /// What stands between the journal's name and the number of the evaluation.
 const ENDING: &str = "db-evaluation-";
 /// Room that an evaluation reserves for its result, in bytes: a full disk shall not cost what was measured.
-const RESERVED: u64 = 16 * 1024;
+const RESERVED: usize = 16 * 1024;
 
 /// Which point of which study is in hand, and whose.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,10 +61,6 @@ impl Claim {
             let mut options = OpenOptions::new();
             let file = options.read(true).write(true).create(true).truncate(false).custom_flags(flags).open(&path)?;
             flock(&file, FlockOperation::LockExclusive)?;
-            match fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED) {
-                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
-                Err(error) => return Err(error.into()),
-            }
             let mut claim = Claim { path: path.clone(), file, head };
             claim.write(None)?;
             Ok(claim)
@@ -82,11 +78,11 @@ impl Claim {
         Ok(&self.path)
     }
 
+    /// Writes the whole file, filled with blanks: a result that comes later takes the place of blanks and needs no new room.
     fn write(&mut self, result: Option<Kept>) -> io::Result<()> {
-        let text = serde_json::to_string(&Content { head: self.head.clone(), result })? + "\n";
+        let text = serde_json::to_string(&Content { head: self.head.clone(), result })?;
         self.file.rewind()?;
-        self.file.write_all(text.as_bytes())?;
-        self.file.set_len(text.len() as u64)
+        self.file.write_all(format!("{text:<RESERVED$}\n").as_bytes())
     }
 
     /// It was told, or is nobody's any more.
