@@ -4,14 +4,16 @@ mod capture;
 mod orphans;
 mod stop;
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use process_wrap::std::{CommandWrap, ProcessSession};
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -49,8 +51,7 @@ pub(crate) struct Finished {
 pub(crate) fn run(mut command: Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
     let started = Instant::now();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A session of its own is a process group of its own, and has no terminal that a program could wait for.
-    let mut child = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+    let mut child = spawn(command)?;
     let group = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a program without a number"))?;
     let mut running = Running {
         group,
@@ -70,6 +71,20 @@ pub(crate) fn run(mut command: Command, timeout: Option<Duration>, shown: usize,
     let [stdout, stderr] = running.streams.map(|stream| stream.kept);
     let end = running.ending.map_or(End::Exited(status), |ending| ending.reason);
     Ok(Finished { end, status, stdout, stderr, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// Starts a program in a process group of its own, without a terminal that it could wait for: in a session of its own where there is one.
+fn spawn(mut command: Command) -> io::Result<Box<dyn ChildWrapper>> {
+    if has_terminal() {
+        return Ok(CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner());
+    }
+    Ok(Box::new(command.process_group(0).spawn()?))
+}
+
+/// Whether this process has a terminal that controls it.
+fn has_terminal() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| File::open("/dev/tty").is_ok())
 }
 
 /// The words for an exit status that is not success.
