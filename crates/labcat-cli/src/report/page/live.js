@@ -37,8 +37,8 @@ function startLive(first) {
     try {
       const known = waiting ?? study;
       const [evaluations, regions] = known.history;
-      const query = new URLSearchParams({ known: known.revision, evaluations, trust_regions: regions });
-      const answer = await fetch(`${location.pathname}/data?${query}`, { cache: "no-store" });
+      const has = `evaluations=${evaluations}&trust_regions=${regions}`;
+      const answer = await fetch(`${location.pathname}/data?known=${encodeURIComponent(known.revision)}&${has}`, { cache: "no-store" });
       if (answer.status === 200) waiting = joined(known, await answer.json());
       tell(waiting ?? study, !answer.ok);
     } catch {
