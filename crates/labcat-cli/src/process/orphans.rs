@@ -48,15 +48,21 @@ fn variable(name: &str, value: &str) -> String {
     format!("{name}={value}")
 }
 
-/// The processes whose environment has all of these variables, but for this one.
+/// The variable that names the job of a scheduler. Another job than the one that this process is part of is the scheduler's to end.
+const JOB: &str = "SLURM_JOB_ID";
+
+/// The processes whose environment has all of these variables, but for this one and those of other jobs.
 fn marked(marks: &[String]) -> Vec<Pid> {
     let own = std::process::id();
+    let job = std::env::var(JOB).ok().map(|job| variable(JOB, &job));
     let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let has_marks = |process: &u32| {
         let Ok(environment) = fs::read(format!("/proc/{process}/environ")) else { return false };
         let has = |mark: &String| environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes());
-        marks.iter().all(has)
+        let begins = variable(JOB, "");
+        let in_job = environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(begins.as_bytes()));
+        marks.iter().all(has) && (!in_job || job.as_ref().is_some_and(has))
     };
     numbers.filter(|process| *process != own).filter(has_marks).filter_map(|n| Pid::from_raw(n as i32)).collect()
 }

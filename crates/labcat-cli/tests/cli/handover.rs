@@ -1,7 +1,7 @@
 //! What a worker has measured reaches its own point of its own study, whatever happens to files and processes meanwhile.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -117,8 +117,16 @@ fn the_program_of_a_killed_process_is_ended_before_its_evaluation_is_repeated() 
         wait_for("the first attempt", || dir.path("first").exists());
         first.kill().unwrap();
         first.wait().unwrap();
+        // A job of a scheduler is not ours to end.
+        let journal = fs::canonicalize(dir.path("s.db")).unwrap();
+        let mut job = Command::new("sleep");
+        job.arg("600").env("LABCAT_journal", journal).env("LABCAT_id", "0").env("SLURM_JOB_ID", "77");
+        let mut job = job.spawn().unwrap();
         dir.labcat(&[command, "s.toml"]).expect(0);
         assert!(!dir.path("alive").exists(), "{command}: the old program went on: {}", dir.read("alive"));
+        assert_eq!(job.try_wait().unwrap(), None, "{command}");
+        job.kill().unwrap();
+        job.wait().unwrap();
     }
 }
 
