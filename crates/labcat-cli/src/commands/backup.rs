@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::format::{count, people};
 use crate::journal::{Journal, Lock, in_use_by, replace, running};
 use crate::paths::{Paths, check_own, is_database};
+use crate::process::end_orphans;
 use crate::session::changed;
 use crate::study::Study;
 
@@ -55,6 +56,8 @@ pub(crate) fn restore(args: &cli::Restore) -> Result<(), Failure> {
     if let Some(holder) = running(&paths.journal) {
         return Err(in_use_by(&holder));
     }
+    // What a killed process has left running belongs to evaluations that the copy may not know.
+    end_orphans(&paths.journal, None);
     let kept = replace(&paths.journal, &source)?;
     let mut out = people();
     let told = count(source.told()?.len(), "evaluation");

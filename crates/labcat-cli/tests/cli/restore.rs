@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Child, Stdio};
 
-use crate::common::{Dir, Told, built_in, shell, study, wait_for};
+use crate::common::{Dir, Told, built_in, is_alive, shell, study, wait_for};
 
 /// A study of quick evaluations, in a fresh directory.
 fn quick(name: &str) -> Dir {
@@ -106,7 +106,7 @@ fn what_was_rescued_takes_the_place_of_a_deleted_journal() {
 #[test]
 fn a_restore_is_refused_while_a_run_or_a_worker_is_at_work() {
     let dir = Dir::new("restore-busy");
-    dir.write("s.toml", &study("budget = 3", &shell("echo >> started; sleep 600")));
+    dir.write("s.toml", &study("budget = 3", &shell("echo $$ >> started; exec sleep 600")));
     dir.labcat(&["ask", "s.toml"]).expect(0);
     dir.labcat(&["backup", "s.toml", "b.db"]).expect(0);
     for (number, command) in [(1, "run"), (2, "worker")] {
@@ -120,6 +120,8 @@ fn a_restore_is_refused_while_a_run_or_a_worker_is_at_work() {
         busy.wait().unwrap();
     }
     dir.labcat(&["restore", "s.toml", "b.db"]).expect(0);
+    let programs: Vec<u32> = dir.read("started").lines().map(|line| line.parse().unwrap()).collect();
+    assert!(programs.iter().all(|process| !is_alive(*process)), "what was killed left programs: {programs:?}");
 }
 
 #[test]
