@@ -8,7 +8,7 @@ use labcat::{AskError, Evaluation, Optimizer, PointError, Suggestion, TellError,
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record};
+use crate::journal::{CORRECTED_TO_FAILURE, Change, Job, Journal, Lock, Record};
 use crate::paths::Paths;
 use crate::step::Step;
 use crate::study::{Constraints, Identity, Study, constrain};
@@ -125,6 +125,38 @@ impl Session {
     /// The command of an evaluation is about to start.
     pub(crate) fn started(&mut self, id: TrialId) {
         self.changes.push(Change::Started { id: id.0 });
+    }
+
+    /// A job of an evaluation is about to be submitted. Its name is the same for ever, and no other job has it.
+    pub(crate) fn submitting(&mut self, id: TrialId) -> Result<Job, Failure> {
+        let noted = |change: &Change| matches!(change, Change::Submitting { id: other, .. } if *other == id.0);
+        let attempt =
+            self.journal.submissions(id.0)? + 1 + self.changes.iter().filter(|change| noted(change)).count() as u32;
+        let name = format!("{}{id}-{attempt}", self.job_prefix()?);
+        self.changes.push(Change::Submitting { id: id.0, attempt, name: name.clone() });
+        Ok(Job { trial: id.0, attempt, name, number: None })
+    }
+
+    /// What the names of this study's jobs begin with.
+    pub(crate) fn job_prefix(&self) -> Result<String, Failure> {
+        Ok(format!("labcat-{}-", self.journal.token()?))
+    }
+
+    /// A job was submitted.
+    pub(crate) fn submitted(&mut self, job: &Job) {
+        if let Some(number) = &job.number {
+            self.changes.push(Change::Submitted { id: job.trial, attempt: job.attempt, number: number.clone() });
+        }
+    }
+
+    /// Nothing is expected of the jobs of an evaluation.
+    pub(crate) fn jobs_closed(&mut self, id: TrialId) {
+        self.changes.push(Change::JobsClosed { id: id.0 });
+    }
+
+    /// The jobs of which an end is expected.
+    pub(crate) fn open_jobs(&self) -> Result<Vec<Job>, Failure> {
+        self.journal.open_jobs()
     }
 
     /// A failed attempt at a suggestion that stays pending.

@@ -24,12 +24,17 @@ use crate::paths::Paths;
 use crate::study::Identity;
 pub(crate) use claim::{Claim, claimed, clear_claims};
 pub(crate) use lock::{Lock, holder, without_run};
-pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial};
+pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Job, Record, Trial};
 
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
 /// What each version of the schema adds to the one before.
-const SCHEMA: [&str; 3] = [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const SCHEMA: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 /// The newest version of the schema.
 const VERSION: usize = SCHEMA.len();
 /// How long another program may hold the journal.
@@ -201,6 +206,13 @@ impl Journal {
         write().map_err(|error| trouble(&self.path, &error))?;
         self.unsettled = true;
         self.settle()
+    }
+
+    /// The word by which a scheduler tells the jobs of this study from all others, made when it is first needed.
+    pub(crate) fn token(&self) -> Result<String, Failure> {
+        let insert = "INSERT OR IGNORE INTO meta (key, value) VALUES ('token', lower(hex(randomblob(6))))";
+        self.db.execute(insert, []).map_err(|error| self.trouble(&error))?;
+        Ok(self.meta("token")?.unwrap_or_default())
     }
 
     /// Makes the changes and the optimizer's state durable, all or nothing.

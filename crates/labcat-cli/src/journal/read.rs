@@ -4,7 +4,7 @@ use labcat::{Evaluation, Optimizer, TrialId};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
-use super::record::{Correction, Execution, InHand, Trial, outcome};
+use super::record::{Correction, Execution, InHand, Job, Trial, outcome};
 use crate::failure::Failure;
 use crate::study::Identity;
 use crate::value::Reading;
@@ -15,7 +15,7 @@ const TRIAL: &str =
     FROM trial LEFT JOIN output ON output.id = trial.id";
 
 impl Journal {
-    fn meta(&self, key: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn meta(&self, key: &str) -> Result<Option<String>, Failure> {
         self.db
             .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
             .optional()
@@ -114,6 +114,26 @@ impl Journal {
             statement.query_map([], in_hand)?.collect()
         };
         read().map_err(|error| self.trouble(&error))
+    }
+
+    /// The jobs of which an end is expected, by evaluation.
+    pub(crate) fn open_jobs(&self) -> Result<Vec<Job>, Failure> {
+        let read = || -> rusqlite::Result<Vec<Job>> {
+            let mut statement =
+                self.db.prepare("SELECT trial, attempt, name, number FROM job WHERE open ORDER BY trial")?;
+            let job = |row: &Row<'_>| {
+                let trial = row.get::<_, i64>(0)? as u64;
+                Ok(Job { trial, attempt: row.get(1)?, name: row.get(2)?, number: row.get(3)? })
+            };
+            statement.query_map([], job)?.collect()
+        };
+        read().map_err(|error| self.trouble(&error))
+    }
+
+    /// How often an evaluation was submitted to a scheduler.
+    pub(crate) fn submissions(&self, id: u64) -> Result<u32, Failure> {
+        let query = "SELECT coalesce(max(attempt), 0) FROM job WHERE trial = ?1";
+        self.db.query_row(query, [id as i64], |row| row.get(0)).map_err(|error| self.trouble(&error))
     }
 
     /// A number that differs after every change of the journal.

@@ -17,6 +17,12 @@ pub(crate) enum Change {
     NothingRuns,
     /// A command is about to start.
     Started { id: u64 },
+    /// A job is about to be submitted; none before it is expected to end.
+    Submitting { id: u64, attempt: u32, name: String },
+    /// It was submitted, and has this number.
+    Submitted { id: u64, attempt: u32, number: String },
+    /// Nothing is expected of the jobs of an evaluation.
+    JobsClosed { id: u64 },
     /// An evaluation ended.
     Told { id: u64, x: Vec<f64>, run: usize, result: Box<Record> },
     /// An evaluation failed and is to be tried again: it stays pending.
@@ -135,6 +141,16 @@ pub(crate) struct Correction {
     pub(crate) at: u64,
     /// `hand` or `retry`.
     pub(crate) cause: String,
+}
+
+/// A job of a scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) trial: u64,
+    pub(crate) attempt: u32,
+    pub(crate) name: String,
+    /// The scheduler's; `None`: it is not known whether it was submitted.
+    pub(crate) number: Option<String>,
 }
 
 /// An evaluation that a run has, or had, in hand.

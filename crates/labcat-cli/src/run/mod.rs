@@ -8,6 +8,7 @@ mod display;
 pub(crate) mod evaluate;
 mod prepare;
 mod retry;
+mod slurm;
 mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -20,7 +21,7 @@ use labcat::{AskError, Suggestion, TrialId};
 use crate::cli;
 use crate::failure::{self, Failure};
 use crate::format::{complain, count, last_lines};
-use crate::journal::{Record, claimed, clear_claims};
+use crate::journal::{Job, Record, claimed, clear_claims};
 use crate::paths::Paths;
 use crate::process::Stop;
 use crate::session::Session;
@@ -28,6 +29,7 @@ use crate::study::{Objective, OnFailure, Study};
 use display::{Display, Event, Told};
 use evaluate::{Evaluated, Evaluator};
 pub(crate) use retry::retry;
+use slurm::{Cluster, News, Submission};
 pub(crate) use worker::worker;
 
 /// How long to wait for short commands that hold the lock before the run is refused.
@@ -40,6 +42,7 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(1);
 /// A worker's news, or a signal's.
 enum Message {
     Ended { id: TrialId, evaluated: Evaluated },
+    Job(Box<News>),
     Signal,
 }
 
@@ -96,6 +99,12 @@ struct Run {
     /// Told since the last commit.
     told: Vec<Told>,
     sender: Sender<Message>,
+    /// Evaluations are jobs of Slurm.
+    cluster: Option<Cluster>,
+    /// Jobs of an earlier run, of which an end is expected.
+    open_jobs: BTreeMap<u64, Job>,
+    /// Evaluations whose jobs are gone: they need others.
+    lost: Vec<Submission>,
     stop: Stop,
     /// Why the run fails once what is running has ended.
     halt: Option<Halt>,
@@ -150,9 +159,28 @@ impl Run {
         let notify = sender.clone();
         let stop = Stop::on_signals(move || drop(notify.send(Message::Signal)))
             .map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
+        let open_jobs: BTreeMap<u64, Job> = session.open_jobs()?.into_iter().map(|job| (job.trial, job)).collect();
+        let cluster = match objective.slurm.clone() {
+            Some(slurm) => {
+                let parts = (evaluator.clone(), objective.clone(), slurm);
+                let lock = paths.journal.with_extension("db-submit");
+                Some(Cluster::start(parts, session.job_prefix()?, &lock, sender.clone(), stop.clone())?)
+            }
+            None => None,
+        };
+        if let (None, Some(id)) = (&cluster, open_jobs.keys().next()) {
+            return Err(Failure::run(format!(
+                "evaluation {id} is with Slurm, as an earlier run left it: write submit = \"slurm\" into [objective] again; Ctrl-C \
+                 during `labcat run {}` then cancels the jobs, and the study can go on without Slurm",
+                paths.word()
+            )));
+        }
         Ok(Run {
             display: Display::new(json, &study, &session),
             evaluator,
+            cluster,
+            open_jobs,
+            lost: Vec::new(),
             task: Task::Study,
             on_failure: objective.on_failure,
             workers: study.workers,
@@ -238,11 +266,13 @@ impl Run {
         loop {
             let next = self.next_suggestions();
             next.iter().for_each(|suggestion| self.session.started(suggestion.id));
+            let submissions = self.submissions(&next)?;
             self.session.commit()?;
             self.announce();
             for suggestion in next {
                 self.start(suggestion);
             }
+            self.submit(submissions);
             if self.running.is_empty() {
                 return Ok(());
             }
@@ -254,6 +284,7 @@ impl Run {
             }
             match message {
                 Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated, paths)?,
+                Ok(Message::Job(news)) => self.learn(*news),
                 Ok(Message::Signal) if !self.stop.at_once() => self.display.note("ending the running evaluations …"),
                 Ok(Message::Signal) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -263,7 +294,7 @@ impl Run {
 
     /// A suggestion for each idle worker, pending ones first.
     fn next_suggestions(&mut self) -> Vec<Suggestion> {
-        let mut next = Vec::new();
+        let mut next = self.with_open_jobs();
         while self.running.len() + next.len() < self.workers {
             if self.stop.requested() || self.halt.is_some() {
                 break;
@@ -296,6 +327,9 @@ impl Run {
         let Suggestion { id, x } = suggestion;
         self.display.show(&Event::Suggested { id, x: &x }, &self.session);
         self.running.insert(id, x.clone());
+        if self.cluster.is_some() {
+            return;
+        }
         let (evaluator, stop, sender) = (self.evaluator.clone(), self.stop.clone(), self.sender.clone());
         let spawned = thread::Builder::new().spawn(move || {
             let evaluated = evaluator.evaluate(id.0, &x, &stop);
@@ -370,12 +404,16 @@ impl Run {
 
     /// After a failure of our own nothing is left running.
     fn end_commands(&mut self, messages: &Receiver<Message>) {
+        if self.cluster.take().is_some() {
+            // Jobs go on: the next run finds them.
+            return;
+        }
         self.stop.request();
         self.stop.request();
         while !self.running.is_empty() {
             match messages.recv() {
                 Ok(Message::Ended { id, .. }) => drop(self.running.remove(&id)),
-                Ok(Message::Signal) => {}
+                Ok(Message::Signal | Message::Job(_)) => {}
                 Err(_) => return,
             }
         }

@@ -32,7 +32,14 @@ pub(crate) fn worker(args: &cli::Worker) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let study = load(&paths)?;
     study.check_workers(2).map_err(Failure::usage)?; // there may be others
-    let (evaluator, _) = evaluator(&study, &paths)?;
+    let (evaluator, objective) = evaluator(&study, &paths)?;
+    if objective.slurm.is_some() {
+        return Err(Failure::usage(format!(
+            "{} says submit = \"slurm\": its workers are Slurm's jobs; write `labcat run {}`",
+            paths.study.display(),
+            paths.word()
+        )));
+    }
     without_run(&paths.lock, RUN_ENDS)?;
     let stop = Stop::on_signals(|| {}).map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
     let deadline = study.time_limit.and_then(|limit| Instant::now().checked_add(limit));

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::reader::{Problem, Reader, Table};
 use super::template::ID;
-use super::{Constraints, Objective, Study, constraints, objective, parameters};
+use super::{Constraints, Objective, Study, constraints, objective, parameters, slurm};
 use crate::commands::minimize::is_limited;
 
 /// Names that the columns of an export and the placeholder `{id}` need.
@@ -29,15 +29,19 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         }
     };
     let root = Table { heading: "the study".into(), entries: document.get_ref(), span: 0..0 };
-    reader.refuse_unknown(&root, &["study", "parameter", "objective", "optimizer"]);
+    reader.refuse_unknown(&root, &["study", "parameter", "objective", "optimizer", "slurm"]);
 
     let parameters = parameters::read(&mut reader, &root);
     let names = names(&root);
     let general = general(&mut reader, &root, stem);
-    let objective = match reader.table(&root, "objective") {
+    let mut objective = match reader.table(&root, "objective") {
         Some(table) => objective::read(&mut reader, &table, &names, directory),
         None => None,
     };
+    let slurm = slurm::read(&mut reader, &root, objective.as_ref());
+    if let Some(objective) = &mut objective {
+        objective.slurm = slurm;
+    }
     let start = parameters::start(&mut reader, &parameters);
     let domain = parameters::domain(&mut reader, parameters);
     if let (Some(domain), Some(start)) = (&domain, &start)
