@@ -13,7 +13,7 @@ use crate::best::{Best, Recommended, with};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
-use crate::journal::{Correction, InHand, Journal, Trial, claimed, holder};
+use crate::journal::{Correction, InHand, Job, Journal, Trial, claimed, holder};
 use crate::paths::Paths;
 use crate::study::{Constraints, Identity, duration};
 
@@ -98,6 +98,8 @@ struct Status<'a> {
     told: Vec<Trial>,
     pending: Vec<Trial>,
     in_hand: Vec<InHand>,
+    /// Jobs of which an end is expected.
+    jobs: Vec<Job>,
     /// Who is changing the study at this moment.
     holder: Option<String>,
     /// What living `labcat worker`s have in hand.
@@ -118,6 +120,7 @@ impl Status<'_> {
             told: journal.told()?,
             pending: journal.pending()?,
             in_hand: journal.in_hand()?,
+            jobs: journal.open_jobs()?,
             holder: workers.or_else(|| holder(&paths.lock)),
             claimed,
             word: paths.word(),
@@ -138,6 +141,7 @@ impl Status<'_> {
         match self.in_hand.iter().find(|running| running.id == id) {
             None => ("asked", None),
             Some(running) if self.is_running(id) => ("running", Some((moment() - running.started).max(0.0))),
+            Some(_) if self.job(id).is_some() => ("submitted", None),
             Some(_) => ("interrupted", None),
         }
     }
@@ -145,6 +149,13 @@ impl Status<'_> {
     /// Whether whoever began an evaluation still lives.
     fn is_running(&self, id: u64) -> bool {
         if self.claimed.is_empty() { self.holder.is_some() } else { self.claimed.contains(&id) }
+    }
+
+    /// The job of an outstanding evaluation, in words.
+    fn job(&self, id: u64) -> Option<String> {
+        let number = |number: &String| format!("job {number} of Slurm");
+        let job = self.jobs.iter().find(|job| job.trial == id)?;
+        Some(job.number.as_ref().map_or_else(|| "a job of Slurm".to_owned(), number))
     }
 
     fn host(&self, id: u64) -> Option<&str> {
@@ -172,6 +183,7 @@ impl Status<'_> {
             json!({
                 "id": trial.id, "x": self.identity.by_name(&trial.x), "state": state, "seconds": seconds,
                 "host": self.host(trial.id), "message": trial.message,
+                "job": self.jobs.iter().find(|job| job.trial == trial.id).and_then(|job| job.number.clone()),
             })
         };
         let failed = |trial: &&Trial| {
@@ -253,10 +265,14 @@ impl Status<'_> {
             let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
             let state = match self.state(trial.id) {
                 ("running", Some(seconds)) => {
-                    format!(
-                        "  (running for {})",
-                        duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default())
-                    )
+                    let span = duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+                    match self.job(trial.id) {
+                        Some(job) => format!("  ({job}, submitted {span} ago)"),
+                        None => format!("  (running for {span})"),
+                    }
+                }
+                ("submitted", _) => {
+                    format!("  ({}; the next run finds it again)", self.job(trial.id).unwrap_or_default())
                 }
                 ("interrupted", _) => "  (interrupted; the next run repeats it)".to_owned(),
                 _ => String::new(),

@@ -121,7 +121,10 @@ fn note_correction(
 /// What the command gave and printed, and how it was run. Nothing runs any more.
 fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM running WHERE id = ?1")?.execute([id as i64])?;
-    close_jobs(db, id)?;
+    if result.source == "command" {
+        // A job that goes on although its value was told by hand is the next run's to cancel.
+        close_jobs(db, id)?;
+    }
     let reading = result.reading.as_ref().map(|reading| reading.stored());
     let run = result.execution.as_ref();
     db.prepare_cached(

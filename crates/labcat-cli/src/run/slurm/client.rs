@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::env;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use crate::process::{self, End, Stop};
@@ -52,8 +53,20 @@ impl Listed {
     }
 }
 
-/// Submits a script; gives the job's number.
+/// Submits a script; gives the job's number. A controller that is just coming up says strange things: what it refuses is tried twice.
 pub(super) fn submit(script: &Path, directory: &Path, name: &str, options: &[String]) -> Result<String, Trouble> {
+    match try_submit(script, directory, name, options) {
+        Err(Trouble::Refused(_)) => {}
+        other => return other,
+    }
+    thread::sleep(Duration::from_secs(1));
+    match list(name)?.remove(name) {
+        Some(job) => Ok(job.number),
+        None => try_submit(script, directory, name, options),
+    }
+}
+
+fn try_submit(script: &Path, directory: &Path, name: &str, options: &[String]) -> Result<String, Trouble> {
     let log = script.with_file_name("slurm.log").to_string_lossy().replace('%', "%%");
     let mut command = program("sbatch");
     command.arg("--parsable").args(options).arg("--no-requeue");
@@ -134,7 +147,7 @@ fn output(command: &mut Command) -> Result<String, Trouble> {
 
 /// What `sbatch` says: the controller cannot be reached, too many jobs are there at the moment, or it cannot be done.
 fn trouble(said: &str) -> Trouble {
-    const SILENT: [&str; 7] = [
+    const SILENT: [&str; 8] = [
         "contact slurm controller",
         "onnection",
         "timed out",
@@ -142,6 +155,7 @@ fn trouble(said: &str) -> Trouble {
         "not responding",
         "ommunication",
         "emporarily",
+        " socket",
     ];
     const FULL: [&str; 4] = ["SubmitLimit", "MaxSubmitJob", "job submit limit", "maximum job limit"];
     let (is, why) = (|signs: &[&str]| signs.iter().any(|sign| said.contains(sign)), in_one_line(said));

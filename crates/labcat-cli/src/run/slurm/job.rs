@@ -63,7 +63,7 @@ impl Place {
              # One evaluation of a labcat study. Whoever makes `claim` runs the command; `end` is there when all the rest is.\n\
              state={}\n\
              cd {} || exit 66\n\
-             mkdir \"$state/claim\" 2>/dev/null || [ \"$(cat \"$state/claim/job\" 2>/dev/null)\" = \"$SLURM_JOB_ID\" ] || exit 67\n\
+             mkdir \"$state/claim\" 2>/dev/null || {{ touch \"$state/again\"; exit 67; }}\n\
              echo \"$SLURM_JOB_ID\" >\"$state/claim/job\"\n\
              started=$(date +%s.%N)\n\
              env {} timeout -k {GRACE} {} {} </dev/null >\"$state/stdout\" 2>\"$state/stderr\"\n\
@@ -80,14 +80,14 @@ impl Place {
         ))
     }
 
-    /// Whether the job has begun, on some node.
-    pub(super) fn has_begun(&self) -> bool {
-        self.0.join("claim").exists()
-    }
-
     /// Makes sure that a job that has not begun never will; false if it has.
     pub(super) fn prevent(&self) -> bool {
         fs::create_dir(self.0.join("claim")).is_ok() || !self.0.exists()
+    }
+
+    /// Whether it was started once more, which the script refuses: Slurm had forgotten that it had begun.
+    pub(super) fn was_restarted(&self) -> bool {
+        self.0.join("again").exists()
     }
 
     /// We are about to cancel the job.
@@ -212,9 +212,11 @@ mod tests {
         let plan = plan(&directory, &["sh", "-c", tell]);
         let place = Place::of(&plan, 1);
         let script = place.write_script(&plan, None).unwrap();
-        assert!(!place.has_begun() && place.marker().is_none());
+        assert!(place.marker().is_none());
         assert_eq!(run(&script, "7"), 3);
-        assert_eq!(run(&script, "8"), 67, "another job of the same attempt does nothing");
+        assert!(!place.was_restarted());
+        assert_eq!(run(&script, "7"), 67, "whoever starts it again, it runs once");
+        assert!(place.was_restarted());
         assert_eq!(fs::read_to_string(directory.join("ran")).unwrap(), "x\n");
         let marker = place.marker().unwrap();
         assert_eq!((marker.exit, marker.is_timeout()), (3, false));
@@ -222,7 +224,6 @@ mod tests {
         assert_eq!(finished.status.code(), Some(3));
         assert_eq!(finished.stderr.text(), "oops\n");
         assert!(!place.prevent());
-        assert_eq!(run(&script, "7"), 3, "Slurm itself may run a job again");
         fs::remove_dir_all(&directory).unwrap();
     }
 

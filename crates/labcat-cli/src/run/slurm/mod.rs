@@ -45,8 +45,6 @@ pub(super) enum Order {
     Submit(Submission),
     /// An earlier run has noted the job, and may have submitted it.
     Attach(Submission),
-    /// Nobody waits for these jobs, by name, any more.
-    Cancel(Vec<String>),
 }
 
 /// An evaluation, and the job that it is to be.
@@ -200,11 +198,6 @@ impl Broker {
                 self.watch(task);
                 self.next_look = Instant::now();
             }
-            Order::Cancel(names) => {
-                let listed = client::list(&self.prefix).unwrap_or_default();
-                let of_name = |name: &String| listed.get(name).filter(|job| !job.is_over());
-                let _ = client::cancel(names.iter().filter_map(of_name).map(|job| job.number.as_str()));
-            }
         }
     }
 
@@ -351,7 +344,7 @@ impl Broker {
     /// A job has ended in a state that says more than its exit status, or left nothing.
     fn conclude(&mut self, mut job: Watched, listed: &Listed, marker: Option<&Marker>) {
         let Listed { number, state, .. } = listed;
-        let (what, id) = (format!("Slurm job {number} ended as {state}"), job.task.id);
+        let what = format!("Slurm job {number} ended as {state}");
         match state.as_str() {
             "NODE_FAIL" | "PREEMPTED" | "BOOT_FAIL" | "REVOKED" => self.lost(job, &what, 1),
             "CANCELLED" if job.place.was_cancelled() => self.lost(job, "its job was cancelled by an earlier run", 0),
@@ -362,24 +355,31 @@ impl Broker {
             "OUT_OF_MEMORY" => self.failed(job, format!("{what}: it needs more than the memory it has"), false, marker),
             _ => match marker {
                 Some(marker) => self.judge(job, marker),
-                None if !self.is_overdue(&mut job) => {
-                    self.jobs.insert(id, job);
-                    self.next_look = self.next_look.min(Instant::now() + SOON);
-                }
-                None if job.place.has_begun() => {
+                None if job.place.prevent() => self.not_shared(&job, &what),
+                None if self.is_overdue(&mut job) && job.place.was_restarted() => self.lost(job, &what, 1),
+                None if self.is_overdue(&mut job) => {
                     self.failed(job, format!("{what} before its command did"), false, None);
                 }
                 None => {
-                    let place = self.evaluator.plan(id.0, &job.task.x).place();
-                    self.tell(News::Closed(id));
-                    self.end(id, Evaluated::Impossible(format!(
-                        "{what} and left nothing in {}: the directories of evaluations must be on a file system that the \
-                         nodes of the cluster share with this machine",
-                        place.display()
-                    )));
+                    self.jobs.insert(job.task.id, job);
+                    self.next_look = self.next_look.min(Instant::now() + SOON);
                 }
             },
         }
+    }
+
+    /// A job has ended and its script never began: its node did not find the directory.
+    fn not_shared(&self, job: &Watched, what: &str) {
+        let (id, place) = (job.task.id, self.evaluator.plan(job.task.id.0, &job.task.x).place());
+        self.tell(News::Closed(id));
+        self.end(
+            id,
+            Evaluated::Impossible(format!(
+                "{what} and left nothing in {}: the directories of evaluations must be on a file system that the nodes of the \
+                 cluster share with this machine",
+                place.display()
+            )),
+        );
     }
 
     /// Whether something that should be seen was not for a long time.
@@ -557,13 +557,28 @@ impl super::Run {
         for lost in std::mem::take(&mut self.lost) {
             orders.push(Order::Submit(Submission { job: self.session.submitting(lost.id)?, ..lost }));
         }
-        // What nobody waits for: it was told or cancelled by hand meanwhile.
-        let left: Vec<Job> = std::mem::take(&mut self.open_jobs).into_values().collect();
-        if !left.is_empty() {
-            left.iter().for_each(|job| self.session.jobs_closed(TrialId(job.trial)));
-            orders.push(Order::Cancel(left.into_iter().map(|job| job.name).collect()));
-        }
+        self.cancel_what_nobody_waits_for()?;
         Ok(orders)
+    }
+
+    /// Cancels the jobs of evaluations that were told or cancelled by hand meanwhile.
+    fn cancel_what_nobody_waits_for(&mut self) -> Result<(), Failure> {
+        let left: Vec<Job> = std::mem::take(&mut self.open_jobs).into_values().collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let cancelled = client::list(&self.session.job_prefix()?).and_then(|listed| {
+            let jobs = left.iter().filter_map(|job| listed.get(&job.name)).filter(|job| !job.is_over());
+            client::cancel(jobs.map(|job| job.number.as_str()))
+        });
+        match cancelled {
+            Ok(()) => left.iter().for_each(|job| self.session.jobs_closed(TrialId(job.trial))),
+            Err(Trouble::Silent(why) | Trouble::Full(why) | Trouble::Refused(why)) => {
+                let left = count(left.len(), "job");
+                self.display.note(&format!("{left} that nobody waits for cannot be cancelled now ({why})"));
+            }
+        }
+        Ok(())
     }
 
     /// Hands what the journal has to the thread that speaks with Slurm.
