@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::switches::Switches;
@@ -453,4 +454,20 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(n) if n >= 1 => Ok(n),
         _ => Err("it takes a whole number of at least 1".to_owned()),
     }
+}
+
+/// The same error with the command that was probably meant: clap itself does not see that `rnu` is `run`.
+pub(crate) fn with_suggestion(mut error: clap::Error) -> clap::Error {
+    let given = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(given)) if error.get(ContextKind::SuggestedSubcommand).is_none() => given.clone(),
+        _ => return error,
+    };
+    let command = Cli::command();
+    let distance = |name: &str| strsim::osa_distance(&given, name);
+    let nearest = command.get_subcommands().map(clap::Command::get_name).min_by_key(|name| distance(name));
+    if let Some(name) = nearest.filter(|name| distance(name) <= 2 && distance(name) < given.chars().count()) {
+        let suggestion = ContextValue::Strings(vec![name.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggestion);
+    }
+    error
 }

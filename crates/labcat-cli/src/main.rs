@@ -26,7 +26,7 @@ use cli::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| cli::with_suggestion(error).exit());
     match dispatch(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

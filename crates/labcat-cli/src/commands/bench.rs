@@ -155,8 +155,7 @@ fn with_std(record: Record, text: &str) -> Result<Record, Failure> {
         Failure::usage(format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0"))
     };
     let std = text.parse().map_err(|_| wrong())?;
-    let reading = record.reading.clone().map(|reading| reading.with_std(std).map_err(|_| wrong())).transpose()?;
-    Ok(Record { reading, ..record })
+    record.with_std(Some(std)).map_err(|_| wrong())
 }
 
 /// A number, or `failed`.

@@ -14,6 +14,7 @@ use crate::format::{number, timestamp};
 use crate::journal::{Execution, Journal, Trial};
 use crate::paths::Paths;
 use crate::study::{Constraints, Identity};
+use crate::value::Reading;
 
 /// Writes the evaluations in the order told.
 pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
@@ -54,6 +55,11 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
     let mut headings = vec!["id"];
     headings.extend(identity.names());
     headings.extend(["value", "status", "seconds"]);
+    let std = |trial: &Trial| trial.result.as_ref().and_then(Reading::stored_std);
+    let has_std = told.iter().any(|trial| std(trial).is_some()) && !headings.contains(&"std");
+    if has_std {
+        headings.push("std");
+    }
     let results = constraints.results();
     if constraints.is_measured() {
         headings.push("feasible");
@@ -81,6 +87,9 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
         row.extend(domain.iter().flat_map(|domain| values::texts(domain, &trial.x)));
         let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
         row.extend([optional(trial.value), trial.status.clone(), optional(trial.seconds)]);
+        if has_std {
+            row.push(optional(std(trial)));
+        }
         if constraints.is_measured() {
             let feasible = Constraints::is_met(trial.value, &trial.constraints);
             row.push(feasible.map(|met| met.to_string()).unwrap_or_default());

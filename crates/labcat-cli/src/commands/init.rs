@@ -101,7 +101,7 @@ fn range(text: &str) -> Result<Range, Failure> {
     let bound =
         |part: Option<&str>| part.and_then(|part| part.trim().parse::<f64>().ok()).filter(|bound| bound.is_finite());
     match (bound(parts.next()), bound(parts.next()), parts.next()) {
-        (Some(high), Some(low), Some(name)) if !name.is_empty() => {
+        (Some(high), Some(low), Some(name)) if !name.is_empty() && !name.contains(':') => {
             Ok(Range { name: name.to_owned(), values: Values::Between { low, high, log, whole } })
         }
         _ => Err(wrong()),
@@ -172,7 +172,7 @@ fn objective_text(command: &[String]) -> String {
          # The value is the last line of standard output: a number or {{\"value\": …}}.\n\
          # value_file = \"{{id}}.txt\"    # or the last line of this file\n\
          # parameters_file = \"{{id}}.json\"   # the values as JSON, written before the command starts\n\
-         timeout = \"1h\"               # then the whole process group is ended and the evaluation has failed\n\
+         # timeout = \"12h\"            # then the whole process group is ended and the evaluation has failed\n\
          retries = 0                  # further attempts after a failure\n\
          on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
          # max_consecutive_failures = 10   # so many failures in a row end the run; 0: never\n\
@@ -196,11 +196,18 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
     let evaluator = match &study.objective {
         None => None,
         Some(objective) => {
-            let evaluator = Evaluator::new(objective.clone(), &study, file)?;
-            for warning in evaluator.warnings() {
+            let (evaluator, command) =
+                (Evaluator::new(objective.clone(), &study, file), check_command(objective, file));
+            let evaluator = match (evaluator, command) {
+                (Ok(evaluator), Ok(())) => evaluator,
+                (Err(decks), Err(command)) => {
+                    return Err(Failure::usage(format!("{}\nerror: {}", decks.message, command.message)));
+                }
+                (Err(failure), _) | (_, Err(failure)) => return Err(failure),
+            };
+            if let Some(warning) = evaluator.warning() {
                 complain(&format!("warning: {}", failure::at(file, &warning)));
             }
-            check_command(objective, file)?;
             Some(evaluator)
         }
     };

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
 use crate::journal::{Correction, InHand, Job, Journal, Trial, claimed, holder};
 use crate::paths::Paths;
-use crate::study::{Constraints, Identity, duration};
+use crate::study::{Constraints, Identity, Study, duration};
 
 /// How many of the newest failures are shown.
 const FAILURES_SHOWN: usize = 5;
@@ -110,18 +110,23 @@ struct Status<'a> {
 impl Status<'_> {
     fn of<'a>(journal: &Journal, identity: &'a Identity, paths: &Paths) -> Result<Status<'a>, Failure> {
         let claimed = claimed(&paths.journal);
+        let holder = holder(&paths.lock);
+        let mut optimizer = journal.optimizer()?;
+        if holder.is_none() {
+            with_limits_of_file(&mut optimizer, identity, paths);
+        }
         let workers = (!claimed.is_empty()).then(|| format!("labcat worker: {}", count(claimed.len(), "worker")));
         Ok(Status {
             name: journal.name()?,
             created: journal.created()?,
             identity,
             constraints: identity.constraints()?,
-            optimizer: journal.optimizer()?,
+            optimizer,
             told: journal.told()?,
             pending: journal.pending()?,
             in_hand: journal.in_hand()?,
             jobs: journal.open_jobs()?,
-            holder: workers.or_else(|| holder(&paths.lock)),
+            holder: workers.or(holder),
             claimed,
             word: paths.word(),
         })
@@ -306,6 +311,15 @@ impl Status<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The study may have been edited since the last run: its limits are those that the next one keeps.
+fn with_limits_of_file(optimizer: &mut Optimizer, identity: &Identity, paths: &Paths) {
+    let study = paths.study_file().ok().flatten().and_then(|file| Study::load(file).ok());
+    if let Some(study) = study.filter(|study| study.identity().difference(identity).is_none()) {
+        // What the file says was checked when it was read.
+        let _ = optimizer.set_stopping(study.config.budget, study.config.target, study.config.tolerance);
     }
 }
 

@@ -62,6 +62,14 @@ impl Record {
         self.reading.as_ref().and_then(|reading| reading.value)
     }
 
+    /// The same with the standard deviation of the noise in its value, if there is one. The error completes "it …".
+    pub(crate) fn with_std(mut self, std: Option<f64>) -> Result<Record, String> {
+        if let Some(std) = std {
+            self.reading = self.reading.map(|reading| reading.with_std(std)).transpose()?;
+        }
+        Ok(self)
+    }
+
     /// What the optimizer is told.
     pub(crate) fn outcome(&self) -> Outcome {
         let std = self.reading.as_ref().and_then(|reading| reading.std);

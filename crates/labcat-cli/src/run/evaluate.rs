@@ -1,7 +1,7 @@
 //! One evaluation: the command with its values, and what it gives.
 
 use crate::study::values;
-use labcat::{Domain, Parameter};
+use labcat::Domain;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
@@ -53,23 +53,25 @@ impl Evaluator {
     }
 
     /// Parameters that nothing uses: they were probably forgotten.
-    pub(crate) fn warnings(&self) -> Vec<Problem> {
+    pub(crate) fn warning(&self) -> Option<Problem> {
         if self.objective.parameters_file.is_some() {
-            return Vec::new();
+            return None;
         }
         let texts = self.objective.command.iter().chain([&self.objective.directory]);
         let used: Vec<usize> =
             texts.chain(self.sheets.iter().map(|sheet| &sheet.text)).flat_map(Template::parameters).collect();
         let where_to = if self.sheets.is_empty() { "`command` does" } else { "`command` and `template` do" };
         let forgotten = self.domain.parameters().iter().enumerate().filter(|(index, _)| !used.contains(index));
-        let problem = |(_, parameter): (usize, &Parameter)| Problem {
-            line: self.objective.line,
-            message: format!(
-                "{where_to} not use {{{0}}}; the command finds it in its environment as LABCAT_{0}",
-                parameter.name
-            ),
-        };
-        forgotten.map(problem).collect()
+        let names: Vec<&str> = forgotten.map(|(_, parameter)| parameter.name.as_str()).collect();
+        let braced: Vec<String> = names.iter().map(|name| format!("{{{name}}}")).collect();
+        let variables: Vec<String> = names.iter().map(|name| format!("LABCAT_{name}")).collect();
+        let it = if names.len() == 1 { "it" } else { "them" };
+        let message = format!(
+            "{where_to} not use {}; the command finds {it} in its environment as {}",
+            braced.join(", "),
+            variables.join(", ")
+        );
+        (!names.is_empty()).then_some(Problem { line: self.objective.line, message })
     }
 
     /// Evaluates a point, again after a failure as often as the study wants.

@@ -75,7 +75,8 @@ fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Fai
         )));
     };
     let evaluator = Evaluator::new(objective.clone(), study, &paths.study)?;
-    for warning in evaluator.warnings() {
+    // Once is enough: when the study begins.
+    if let Some(warning) = evaluator.warning().filter(|_| !paths.journal.exists()) {
         complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
     }
     Ok((evaluator, objective))

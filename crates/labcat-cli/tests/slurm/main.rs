@@ -25,12 +25,13 @@ for file in ../../behave "../../behave-$LABCAT_id"; do
   if [ -e "$file" ]; then . "$file"; fi
 done
 awk -v x="$1" -v y="$2" 'BEGIN { printf "%.17g\n", (x - 1)^2 + (y - 2)^2 }'
+echo "$SLURM_JOB_ID" >>"../../ends/$LABCAT_id"
 "#;
 
 /// A directory with the program, and a study of it that is submitted.
 fn cluster_study(name: &str, general: &str, objective: &str) -> Dir {
     let dir = Dir::new(name);
-    fs::create_dir(dir.path("starts")).unwrap();
+    ["starts", "ends"].iter().for_each(|name| fs::create_dir(dir.path(name)).unwrap());
     dir.write("program", PROGRAM);
     fs::set_permissions(dir.path("program"), fs::Permissions::from_mode(0o755)).unwrap();
     let objective = format!(
@@ -49,8 +50,13 @@ fn start(dir: &Dir) -> Child {
 
 /// How often the program was started for each evaluation.
 fn starts(dir: &Dir) -> BTreeMap<u64, usize> {
+    noted(dir, "starts")
+}
+
+/// What the program has noted of each evaluation: its `starts`, or its `ends`.
+fn noted(dir: &Dir, what: &str) -> BTreeMap<u64, usize> {
     let lines = |path: PathBuf| fs::read_to_string(path).unwrap().lines().count();
-    let entries = fs::read_dir(dir.path("starts")).unwrap().map(Result::unwrap);
+    let entries = fs::read_dir(dir.path(what)).unwrap().map(Result::unwrap);
     entries.map(|entry| (entry.file_name().to_str().unwrap().parse().unwrap(), lines(entry.path()))).collect()
 }
 

@@ -64,8 +64,8 @@ impl Place {
              state={}\n\
              cd {} || exit 66\n\
              mkdir \"$state/claim\" 2>/dev/null || {{ touch \"$state/again\"; exit 67; }}\n\
-             echo \"$SLURM_JOB_ID\" >\"$state/claim/job\"\n\
              started=$(date +%s.%N)\n\
+             printf 'host %s\\nstarted %s\\n' \"$(hostname)\" \"$started\" >\"$state/claim/job\"\n\
              env {} timeout -k {GRACE} {} {} </dev/null >\"$state/stdout\" 2>\"$state/stderr\"\n\
              exit=$?\n\
              printf 'exit %s\\nstarted %s\\nended %s\\nhost %s\\nlimit %s\\n' \"$exit\" \"$started\" \"$(date +%s.%N)\" \"$(hostname)\" {} \\\n  \
@@ -114,6 +114,12 @@ impl Place {
         [126, 127].contains(&marker.exit).then(|| format!("cannot start {why} on the node {}", marker.host))
     }
 
+    /// Where and when the command began, if its end was never told.
+    pub(super) fn beginning(&self) -> Option<(String, f64)> {
+        let text = fs::read_to_string(self.0.join("claim/job")).ok()?;
+        Some((field(&text, "host")?.to_owned(), instant(&text, "started")?))
+    }
+
     /// The command of the job as one that has ended, with `shown` bytes of each output for people.
     pub(super) fn finished(&self, marker: Option<&Marker>, shown: usize) -> Finished {
         let mut stderr = Capture::new(shown, 0);
@@ -131,15 +137,12 @@ impl Place {
 
 impl Marker {
     fn parse(text: &str) -> Option<Marker> {
-        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        // A `date` without fractions leaves letters behind the point.
-        let moment = |name: &str| field(name)?.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<f64>().ok();
         Some(Marker {
-            exit: field("exit")?.parse().ok()?,
-            host: field("host")?.to_owned(),
-            started: moment("started")?,
-            ended: moment("ended")?,
-            limit: field("limit")?.parse().ok(),
+            exit: field(text, "exit")?.parse().ok()?,
+            host: field(text, "host")?.to_owned(),
+            started: instant(text, "started")?,
+            ended: instant(text, "ended")?,
+            limit: field(text, "limit")?.parse().ok(),
         })
     }
 
@@ -156,6 +159,16 @@ impl Marker {
             exit => exit << 8,
         }
     }
+}
+
+/// What stands behind a word at the beginning of a line.
+fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+}
+
+/// The same as a time. A `date` without fractions leaves letters behind the point.
+fn instant(text: &str, name: &str) -> Option<f64> {
+    field(text, name)?.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
 /// A word of a shell, whatever it holds.

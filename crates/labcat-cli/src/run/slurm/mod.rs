@@ -21,7 +21,7 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use super::Message;
 use super::evaluate::{Evaluated, Evaluator};
 use crate::failure::Failure;
-use crate::format::count;
+use crate::format::{count, moment};
 use crate::journal::{Execution, Job};
 use crate::process::Stop;
 use crate::study::{Objective, Slurm, duration};
@@ -301,8 +301,10 @@ impl Broker {
                 }
             }
             Fate::Prevented => {
-                let losses = u32::from(job.task.job.number.is_some());
-                return self.lost(job, "Slurm does not know its job, which never began", losses);
+                return match job.task.job.number {
+                    Some(_) => self.lost(job, "Slurm does not know its job, which never began", 1),
+                    None => self.lost(job, "its job was noted and never submitted", 0),
+                };
             }
             Fate::Unknown if job.place.marker().is_some_and(|marker| marker.exit != 0) => {
                 let over = Listed { number: String::new(), state: "FAILED".to_owned(), reason: String::new() };
@@ -348,6 +350,10 @@ impl Broker {
         match state.as_str() {
             "NODE_FAIL" | "PREEMPTED" | "BOOT_FAIL" | "REVOKED" => self.lost(job, &what, 1),
             "CANCELLED" if job.place.was_cancelled() => self.lost(job, "its job was cancelled by an earlier run", 0),
+            // Without a try there is nothing to be learnt of the point.
+            "CANCELLED" if marker.is_none() && job.place.prevent() => {
+                self.lost(job, &format!("{what} before it began"), 1);
+            }
             "CANCELLED" => self.failed(job, format!("{what}: somebody cancelled it"), false, marker),
             "TIMEOUT" | "DEADLINE" => {
                 self.failed(job, format!("{what}: its time limit in Slurm was over"), true, marker)
@@ -402,9 +408,14 @@ impl Broker {
 
     /// The job failed, for a reason that Slurm gives.
     fn failed(&mut self, job: Watched, why: String, timeout: bool, marker: Option<&Marker>) {
-        let finished = job.place.finished(marker, self.objective.keep_output);
+        let mut finished = job.place.finished(marker, self.objective.keep_output);
         let plan = self.evaluator.plan(job.task.id.0, &job.task.x);
-        let ran = execution(&plan.execution(), marker, &finished.status);
+        let mut ran = execution(&plan.execution(), marker, &finished.status);
+        if marker.is_none() {
+            let (host, started) = job.place.beginning().unwrap_or_else(|| (String::new(), moment()));
+            finished.seconds = (moment() - started).max(0.0);
+            ran = Execution { host, started, ended: moment(), ..ran };
+        }
         let evaluated = self.evaluator.recorded(Err(why), timeout, finished, ran);
         self.ended(job.task, evaluated);
     }
