@@ -110,6 +110,30 @@ impl Session {
         Ok(id)
     }
 
+    /// The result of a suggestion that was measured at another point: that point takes its place, under a number of its own.
+    pub(crate) fn tell_at(&mut self, id: TrialId, x: &[f64], result: Record) -> Result<TrialId, Failure> {
+        self.optimizer.cancel(id).map_err(|error| self.refused(&error))?;
+        self.changes.push(Change::Cancelled { id: id.0 });
+        self.tell_point(x, result)
+    }
+
+    /// Has a point suggested next.
+    pub(crate) fn enqueue(&mut self, x: &[f64]) -> Result<(), Failure> {
+        self.optimizer.enqueue(x).map_err(|error| Failure::usage(error.to_string()))?;
+        self.changes.push(Change::Enqueued);
+        Ok(())
+    }
+
+    /// Keeps a remark about an evaluation.
+    pub(crate) fn note(&mut self, id: TrialId, text: &str) {
+        self.changes.push(Change::Noted { id: id.0, text: text.to_owned() });
+    }
+
+    /// Whether there is such an evaluation, told or not.
+    pub(crate) fn has_trial(&self, id: TrialId) -> Result<bool, Failure> {
+        Ok(self.journal.trial(id.0)?.is_some())
+    }
+
     /// Writes down the evaluation that was just told.
     fn record(&mut self, result: Record) {
         if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {

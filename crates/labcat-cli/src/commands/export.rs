@@ -70,6 +70,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
         headings.extend([
             "source",
             "attempts",
+            "note",
             "message",
             "started",
             "ended",
@@ -104,6 +105,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
             row.extend([
                 trial.source.clone().unwrap_or_default(),
                 trial.attempts.to_string(),
+                trial.note.clone().unwrap_or_default(),
                 trial.message.clone().unwrap_or_default(),
                 text(&|run| Some(timestamp(run.started))),
                 text(&|run| Some(timestamp(run.ended))),
@@ -126,7 +128,7 @@ pub(super) fn trial_json(trial: &Trial, identity: &Identity, constraints: &Const
     let object = json!({
         "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value, "status": trial.status,
         "result": trial.result, "seconds": trial.seconds, "source": trial.source, "message": trial.message,
-        "attempts": trial.attempts, "stdout": trial.stdout, "stderr": trial.stderr,
+        "attempts": trial.attempts, "note": trial.note, "stdout": trial.stdout, "stderr": trial.stderr,
         "command": run.map(|run| &run.command), "directory": run.map(|run| &run.directory),
         "host": run.map(|run| &run.host), "exit": run.and_then(|run| run.exit), "signal": run.and_then(|run| run.signal),
         "started": run.map(|run| timestamp(run.started)), "ended": run.map(|run| timestamp(run.ended)),

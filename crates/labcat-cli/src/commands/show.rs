@@ -360,6 +360,7 @@ fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) 
         ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),
         ("seconds", trial.seconds.map(number)),
         ("attempts", (trial.attempts > 1).then(|| trial.attempts.to_string())),
+        ("note", trial.note.clone()),
         ("told by", trial.source.clone()),
         ("command", run.map(|run| run.command.iter().map(|part| word(Path::new(part))).collect::<Vec<_>>().join(" "))),
         ("directory", run.map(|run| run.directory.clone())),

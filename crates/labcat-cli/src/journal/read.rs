@@ -10,7 +10,7 @@ use crate::study::Identity;
 use crate::value::Reading;
 
 const TRIAL: &str =
-    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, command, directory,
+    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, note, command, directory,
     host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
     FROM trial LEFT JOIN output ON output.id = trial.id";
 
@@ -173,6 +173,7 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
         stdout: row.get("stdout")?,
         stderr: row.get("stderr")?,
         result: json(row, "result")?,
+        note: row.get("note")?,
         execution: match json(row, "command")? {
             None => None,
             Some(command) => Some(Execution {

@@ -13,6 +13,10 @@ pub(crate) const CORRECTED_TO_FAILURE: &str = "it was corrected by hand to be a 
 pub(crate) enum Change {
     /// A suggestion was given out.
     Asked { id: u64, x: Vec<f64> },
+    /// A point waits to be suggested; the optimizer's state has it.
+    Enqueued,
+    /// A remark about an evaluation; an empty one takes it away.
+    Noted { id: u64, text: String },
     /// A run begins: what an earlier one had in hand is in nobody's.
     NothingRuns,
     /// A command is about to start.
@@ -132,6 +136,8 @@ pub(crate) struct Trial {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) execution: Option<Execution>,
+    /// A remark of the people who measure.
+    pub(crate) note: Option<String>,
 }
 
 impl Trial {

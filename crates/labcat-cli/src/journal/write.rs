@@ -12,6 +12,11 @@ pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
             db.prepare_cached("INSERT INTO trial (id, x, status, asked_at) VALUES (?1, ?2, 'pending', ?3)")?
                 .execute(params![*id as i64, point(x), now() as i64])?;
         }
+        Change::Enqueued => {}
+        Change::Noted { id, text } => {
+            let text = Some(text).filter(|text| !text.is_empty());
+            db.execute("UPDATE trial SET note = ?2 WHERE id = ?1", params![*id as i64, text])?;
+        }
         Change::NothingRuns => {
             db.execute("DELETE FROM running", [])?;
         }

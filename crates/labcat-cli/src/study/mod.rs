@@ -225,6 +225,9 @@ impl std::fmt::Display for ParameterIdentity {
         let p = &self.parameter;
         match &p.kind {
             ParameterKind::Real => write!(f, "{}..{} ({}", p.low, p.high, scale_name(p.scale))?,
+            ParameterKind::Stepped { step } => {
+                write!(f, "{}..{} (in steps of {step}, {}", p.low, p.high, scale_name(p.scale))?;
+            }
             _ => write!(f, "({} {}", p.kind.name(), values::range(p))?,
         }
         match self.start {

@@ -43,7 +43,7 @@ fn keys(kind: &str) -> &'static [&'static str] {
         "categorical" => &["name", "type", "choices", "ordered", "start", "when"],
         "boolean" => &["name", "type", "start", "when"],
         "fixed" => &["name", "type", "value", "when"],
-        _ => &["name", "type", "low", "high", "scale", "start", "when"],
+        _ => &["name", "type", "low", "high", "scale", "step", "start", "when"],
     }
 }
 
@@ -110,7 +110,24 @@ fn ranged(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str, whole: boo
     } else {
         Parameter::real(name, *low.get_ref(), *high.get_ref())
     };
-    Some(parameter.scaled(scale))
+    let parameter = parameter.scaled(scale);
+    let sound = reader.problems() == before;
+    match if whole { None } else { reader.number(table, "step", "0.5") } {
+        Some(step) => stepped(reader, parameter, &step, sound),
+        None => Some(parameter),
+    }
+}
+
+/// A real in steps, which must fill its range.
+fn stepped(reader: &mut Reader<'_>, parameter: Parameter, step: &Spanned<f64>, sound: bool) -> Option<Parameter> {
+    let parameter = parameter.with_step(*step.get_ref());
+    match Domain::from_parameters(vec![parameter.clone()]) {
+        Err(error) if sound => {
+            reader.problem(&step.span(), format!("`step` does not fit: {error}"));
+            None
+        }
+        _ => Some(parameter),
+    }
 }
 
 fn categorical(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str) -> Option<Parameter> {
@@ -178,7 +195,7 @@ fn number_of(reader: &mut Reader<'_>, key: &str, item: Entry<'_, '_>, parameter:
 }
 
 fn start_of(reader: &mut Reader<'_>, table: &Table<'_, '_>, parameter: &Parameter) -> Option<Spanned<f64>> {
-    if matches!(parameter.kind, ParameterKind::Real | ParameterKind::Integer { .. }) {
+    if matches!(parameter.kind, ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. }) {
         return reader.number(table, "start", "0");
     }
     let entry = table.entries.get("start")?;

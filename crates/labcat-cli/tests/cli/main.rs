@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bench;
+mod cluster;
 mod common;
 mod constraints;
 mod failures;
 mod faults;
 mod journals;
 mod kill;
+mod lab;
 mod mixed;
 mod noise;
 mod output;

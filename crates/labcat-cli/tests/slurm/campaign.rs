@@ -1,12 +1,31 @@
 //! 200 jobs, the controller killed twice, the run killed five times: scripts/test-slurm campaign.
 
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{is_alive, pending};
+use crate::common::{is_alive, output, pending};
 use crate::{cluster_study, kill_controller, noted, signal, start, start_controller, starts, submissions};
 
 const JOBS: usize = 200;
+
+/// A controller that was killed may start a job again that still runs; Slurm then drains the node for a person to look at, here us.
+struct Administrator(Instant);
+
+impl Administrator {
+    fn attend(&mut self) {
+        if self.0.elapsed() < Duration::from_secs(1) {
+            return;
+        }
+        self.0 = Instant::now();
+        let state = output(Command::new("sinfo").args(["-N", "-h", "-p", "all", "-o", "%n %T"])).stdout;
+        if let Some((node, state)) = state.trim().split_once(' ')
+            && state.contains("dr")
+        {
+            output(Command::new("scontrol").args(["update", &format!("NodeName={node}"), "State=RESUME"]));
+        }
+    }
+}
 
 #[test]
 #[ignore = "a few minutes: scripts/test-slurm campaign"]
@@ -15,6 +34,7 @@ fn two_hundred_jobs_with_kills_of_run_and_controller_are_evaluated_once_each() {
     dir.write("behave", "sleep 0.$((LABCAT_id % 7))");
     let told = || if dir.path("s.db").exists() { dir.told("s.db").len() } else { 0 };
     let (began, mut run) = (Instant::now(), start(&dir));
+    let mut administrator = Administrator(Instant::now());
     // At so many evaluations: the run is killed (and started again), or the controller is.
     let events =
         [(15, "run"), (40, "run"), (60, "controller"), (80, "run"), (110, "run"), (140, "controller"), (165, "run")];
@@ -23,6 +43,7 @@ fn two_hundred_jobs_with_kills_of_run_and_controller_are_evaluated_once_each() {
         while told() < at {
             assert!(is_alive(run.id()), "the run ended early:\n{}", dir.read("said"));
             assert!(began.elapsed() < Duration::from_secs(540), "{} of {JOBS} in {:?}", told(), began.elapsed());
+            administrator.attend();
             thread::sleep(Duration::from_millis(37));
         }
         match what {
@@ -42,6 +63,7 @@ fn two_hundred_jobs_with_kills_of_run_and_controller_are_evaluated_once_each() {
     }
     while run.try_wait().unwrap().is_none() {
         assert!(began.elapsed() < Duration::from_secs(580), "{} of {JOBS} in {:?}", told(), began.elapsed());
+        administrator.attend();
         thread::sleep(Duration::from_millis(100));
     }
     let (told, starts, ends, submissions) = (dir.told("s.db"), starts(&dir), noted(&dir, "ends"), submissions(&dir));
