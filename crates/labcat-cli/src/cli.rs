@@ -348,7 +348,7 @@ Examples:
 
 CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds;
 of a study that measures constraints also feasible, each result and by how much each constraint is violated;
-with --all also source, attempts, message, started, ended, host, exit, signal, directory, command.")]
+with --all also source, attempts, message, started, ended, host, exit, signal, directory, command, note.")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) study: StudyArg,

@@ -70,7 +70,6 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
         headings.extend([
             "source",
             "attempts",
-            "note",
             "message",
             "started",
             "ended",
@@ -79,6 +78,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
             "signal",
             "directory",
             "command",
+            "note",
         ]);
     }
     writer.write_record(&headings)?;
@@ -105,7 +105,6 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
             row.extend([
                 trial.source.clone().unwrap_or_default(),
                 trial.attempts.to_string(),
-                trial.note.clone().unwrap_or_default(),
                 trial.message.clone().unwrap_or_default(),
                 text(&|run| Some(timestamp(run.started))),
                 text(&|run| Some(timestamp(run.ended))),
@@ -114,6 +113,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
                 text(&|run| run.signal.map(|signal| signal.to_string())),
                 text(&|run| Some(run.directory.clone())),
                 text(&|run| Some(json!(run.command).to_string())),
+                trial.note.clone().unwrap_or_default(),
             ]);
         }
         writer.write_record(&row)?;

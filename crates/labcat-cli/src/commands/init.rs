@@ -99,14 +99,12 @@ fn range(text: &str) -> Result<Range, Failure> {
     }
     let (mut rest, mut log, mut whole, mut step) = (text, false, false, None);
     loop {
-        if let Some((shorter, number)) = rest.rsplit_once(":step=") {
-            (rest, step) = (shorter, Some(number.trim().parse::<f64>().map_err(|_| wrong())?));
-            continue;
-        }
         if let Some(shorter) = rest.strip_suffix(":log") {
             (rest, log) = (shorter, true);
         } else if let Some(shorter) = rest.strip_suffix(":int") {
             (rest, whole) = (shorter, true);
+        } else if let Some((shorter, number)) = rest.rsplit_once(":step=") {
+            (rest, step) = (shorter, Some(number.trim().parse::<f64>().map_err(|_| wrong())?));
         } else {
             break;
         }

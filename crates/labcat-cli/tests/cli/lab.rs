@@ -74,7 +74,7 @@ fn remarks_are_kept_with_their_evaluations() {
     dir.labcat(&["note", "s.toml", "0", "new batch, \"B\""]).expect(0);
     dir.labcat(&["tell", "s.toml", "0", "1.5"]).expect(0);
     assert!(dir.labcat(&["status", "s.toml", "0"]).stdout.contains("note: new batch, \"B\""));
-    assert!(dir.labcat(&["export", "s.toml", "--all"]).stdout.contains(",\"new batch, \"\"B\"\"\","));
+    assert!(dir.labcat(&["export", "s.toml", "--all"]).stdout.contains(",\"new batch, \"\"B\"\"\"\n"));
     dir.labcat(&["note", "s.toml", "0", ""]).expect(0);
     assert!(!dir.labcat(&["status", "s.toml", "0"]).stdout.contains("note:"));
     dir.labcat(&["note", "s.toml", "7", "x"]).expect(2).says("there is no evaluation 7");

@@ -23,6 +23,17 @@ pub(super) enum Trouble {
     Full(String),
     /// What was asked cannot be done.
     Refused(String),
+    /// There is no such program.
+    Absent(String),
+}
+
+impl Trouble {
+    /// Why, in words.
+    pub(super) fn why(self) -> String {
+        match self {
+            Trouble::Silent(why) | Trouble::Full(why) | Trouble::Refused(why) | Trouble::Absent(why) => why,
+        }
+    }
 }
 
 /// A job as Slurm lists it.
@@ -134,7 +145,7 @@ fn program(name: &str) -> Command {
 fn output(command: &mut Command) -> Result<String, Trouble> {
     let name = command.get_program().to_string_lossy().into_owned();
     let finished = process::run(command, Some(PATIENCE), PRINTED, &Stop::default()).map_err(|error| {
-        Trouble::Refused(format!("cannot start `{name}`: {error}; is Slurm installed on this machine?"))
+        Trouble::Absent(format!("cannot start `{name}`: {error}; is Slurm installed on this machine?"))
     })?;
     let said = finished.stderr.text();
     match finished.end {

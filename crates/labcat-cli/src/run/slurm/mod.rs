@@ -219,7 +219,7 @@ impl Broker {
                     self.tell(News::Submitted(job.clone()));
                     self.watch(Submission { job, ..task });
                 }
-                Err(Trouble::Refused(why)) => {
+                Err(Trouble::Refused(why) | Trouble::Absent(why)) => {
                     self.tell(News::Closed(task.id));
                     self.end(task.id, Evaluated::Impossible(why));
                 }
@@ -276,7 +276,7 @@ impl Broker {
         self.next_look = Instant::now() + self.slurm.poll;
         let listed = match client::list(&self.prefix) {
             Ok(listed) => listed,
-            Err(Trouble::Silent(why) | Trouble::Full(why) | Trouble::Refused(why)) => return self.unreachable(&why),
+            Err(trouble) => return self.unreachable(&trouble.why()),
         };
         if let Some(since) = self.trouble.take() {
             self.note(format!("Slurm answers again, after {}", duration::show(since.elapsed())));
@@ -460,8 +460,8 @@ impl Broker {
         while !self.jobs.is_empty() && !self.stop.at_once() && Instant::now() < give_up {
             let listed = match client::list(&self.prefix) {
                 Ok(listed) => listed,
-                Err(Trouble::Silent(why) | Trouble::Full(why) | Trouble::Refused(why)) => {
-                    self.note(format!("Slurm does not answer ({why})"));
+                Err(trouble) => {
+                    self.note(format!("Slurm does not answer ({})", trouble.why()));
                     break;
                 }
             };
@@ -584,8 +584,8 @@ impl super::Run {
         });
         match cancelled {
             Ok(()) => left.iter().for_each(|job| self.session.jobs_closed(TrialId(job.trial))),
-            Err(Trouble::Silent(why) | Trouble::Full(why) | Trouble::Refused(why)) => {
-                let left = count(left.len(), "job");
+            Err(trouble) => {
+                let (left, why) = (count(left.len(), "job"), trouble.why());
                 self.display.note(&format!("{left} that nobody waits for cannot be cancelled now ({why})"));
             }
         }
