@@ -124,3 +124,20 @@ fn a_job_that_was_submitted_just_before_a_kill_is_found_by_its_name() {
     assert!(dir.read("said").contains("its job was noted and never submitted"));
     assert_eq!((dir.told("s.db").len(), submissions(&dir)[&0]), (1, 2));
 }
+
+#[test]
+fn a_retry_leaves_the_jobs_of_an_interrupted_run_alone() {
+    let dir = cluster_study("slurm-retry-beside", "budget = 3\nworkers = 3", "");
+    dir.write("behave", "[ \"$LABCAT_id\" = 0 ] || sleep 4");
+    dir.write("behave-0", "exit 1");
+    let mut run = start(&dir);
+    wait_for("the failure", || dir.path("s.db").exists() && dir.told("s.db").len() == 1 && starts(&dir).len() == 3);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    std::fs::remove_file(dir.path("behave-0")).unwrap();
+    dir.labcat(&["retry", "s.toml", "--failed"]).expect(0);
+    assert_eq!(ended(start(&dir)), Some(0));
+    let told = dir.told("s.db");
+    assert!(told.len() == 3 && told.iter().all(|told| told.status == "ok"), "{told:?}");
+    assert_eq!(starts(&dir).into_values().collect::<Vec<_>>(), [2, 1, 1], "what was running was not started again");
+}
