@@ -72,7 +72,7 @@ fn two_hundred_jobs_with_kills_of_run_and_controller_are_evaluated_once_each() {
     ids.dedup();
     let said = dir.read("said");
     let count =
-        |why: &str| said.lines().filter(|line| line.contains("is submitted again") && line.contains(why)).count();
+        |why: &str| said.lines().filter(|line| line.contains("needs another job") && line.contains(why)).count();
     let (noted, forgotten) = (count("noted and never submitted"), count("Slurm does not know its job"));
     let (ended, gone) = (count("ended as"), count("is gone"));
     let again: usize = submissions.values().map(|count| count - 1).sum();
@@ -94,7 +94,7 @@ fn two_hundred_jobs_with_kills_of_run_and_controller_are_evaluated_once_each() {
     assert_eq!((told.len(), ids.len(), pending(&dir.path("s.db"))), (JOBS, JOBS, 0));
     assert!(told.iter().all(|told| told.status == "ok"), "{said}");
     assert_eq!((ends.len(), ends.values().max()), (JOBS, Some(&1)), "each command ended once: {ends:?}");
-    assert_eq!(again, noted + forgotten + ended + gone, "nothing is submitted again without a cause: {said}");
+    assert_eq!(again, noted + forgotten + ended + gone, "no job is noted again without a cause: {said}");
     assert!(starts.values().sum::<usize>() <= JOBS + ended + gone, "nothing starts again but what was lost: {said}");
 }
 

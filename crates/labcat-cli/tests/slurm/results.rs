@@ -119,7 +119,7 @@ fn a_node_that_fails_and_a_job_that_is_preempted_cost_no_evaluation() {
     wait_for("a second attempt", || starts(&dir).get(&0) == Some(&2) && starts(&dir).get(&1) == Some(&2));
     assert_eq!(ended(run), Some(0), "{}", dir.read("said"));
     let said = dir.read("said");
-    assert!(said.contains("is submitted again: Slurm job") && said.contains("ended as PREEMPTED"), "{said}");
+    assert!(said.contains("needs another job: Slurm job") && said.contains("ended as PREEMPTED"), "{said}");
 
     let dir = cluster_study("slurm-node-fail", "budget = 1", "");
     dir.write("behave", "[ \"$(wc -l <../../starts/0)\" -gt 1 ] || sleep 60");

@@ -445,7 +445,7 @@ impl Broker {
             let why = format!("evaluation {} was lost {} times, the last time because {why}", task.id, task.losses);
             return self.end(task.id, Evaluated::Impossible(why));
         }
-        self.note(format!("evaluation {} is submitted again: {why}", task.id));
+        self.note(format!("evaluation {} needs another job: {why}", task.id));
         self.tell(News::Again(task));
     }
 
