@@ -1,13 +1,9 @@
 //! Interrupts cancel jobs, kills leave them, and nothing is run twice.
 
 use std::process::Command;
-use std::thread;
-use std::time::Duration;
 
 use crate::common::{Dir, output, pending, wait_for};
-use crate::{
-    cluster_study, ended, kill_controller, prefix, queue, signal, start, start_controller, starts, submissions,
-};
+use crate::{cluster_study, ended, prefix, queue, signal, start, starts, submissions};
 
 /// Every evaluation was told once, with a value, and run once.
 fn each_once(dir: &Dir, budget: usize) {
@@ -71,23 +67,6 @@ fn a_study_does_not_leave_slurm_while_its_jobs_are_there() {
     dir.write("s.toml", &text);
     assert_eq!(ended(start(&dir)), Some(0));
     wait_for("the job to be cancelled", || queue(&prefix(&dir)).is_empty());
-}
-
-#[test]
-fn a_controller_that_is_down_is_waited_for() {
-    let dir = cluster_study("slurm-controller", "budget = 8\nworkers = 2", "");
-    dir.write("behave", "sleep 0.5");
-    let run = start(&dir);
-    wait_for("some to be told", || dir.path("s.db").exists() && dir.told("s.db").len() >= 2);
-    kill_controller();
-    wait_for("the run to notice", || dir.read("said").contains("Slurm does not answer"));
-    thread::sleep(Duration::from_secs(1));
-    start_controller();
-    assert_eq!(ended(run), Some(0), "{}", dir.read("said"));
-    assert!(dir.read("said").contains("Slurm answers again, after "));
-    let told = dir.told("s.db");
-    assert!(told.len() == 8 && told.iter().all(|told| told.status == "ok"), "{told:?}");
-    assert!(starts(&dir).values().all(|count| *count == 1));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod campaign;
 mod common;
 mod kills;
 mod results;
+mod trouble;
 
 use std::collections::BTreeMap;
 use std::env;

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::common::{Dir, LABCAT, Told, output, pending, study, wait_for};
-use crate::{cluster_study, ended, prefix, queue, scontrol, start, starts, submissions};
+use crate::{cluster_study, ended, prefix, start, starts, submissions};
 
 /// Runs the same study with and without Slurm, one evaluation at a time: the histories are the same, bit for bit.
 fn same_as_local(name: &str, objective: &str) -> Vec<Told> {
@@ -95,43 +95,6 @@ fn a_failure_is_tried_again_as_often_as_the_study_wants() {
     assert_eq!(ended(start(&dir)), Some(0), "{}", dir.read("said"));
     assert_eq!(dir.labcat(&["status", "s.toml", "0", "--json"]).json()["attempts"], 3);
     assert_eq!((starts(&dir)[&0], submissions(&dir)[&0]), (3, 3));
-}
-
-#[test]
-fn a_node_that_fails_and_a_job_that_is_preempted_cost_no_evaluation() {
-    let dir = cluster_study("slurm-node", "budget = 2\nworkers = 2", "");
-    dir.write("behave", "[ \"$(wc -l <\"../../starts/$LABCAT_id\")\" -gt 1 ] || sleep 60");
-    let run = start(&dir);
-    wait_for("both to run", || starts(&dir).len() == 2);
-    let node = output(Command::new("sinfo").args(["-N", "-h", "-p", "all", "-o", "%n"])).stdout.trim().to_owned();
-    // A job of higher priority takes the whole node from one of them; then the node itself fails.
-    let (name, first) = (format!("NodeName={node}"), format!("{}0-1", prefix(&dir)));
-    output(Command::new("sbatch").args([
-        "--partition=urgent",
-        "--exclusive",
-        "--time=1",
-        "--output=/dev/null",
-        "--wrap",
-        "sleep 0.1",
-    ]))
-    .expect(0);
-    wait_for("the preemption", || queue(&first).is_empty());
-    wait_for("a second attempt", || starts(&dir).get(&0) == Some(&2) && starts(&dir).get(&1) == Some(&2));
-    assert_eq!(ended(run), Some(0), "{}", dir.read("said"));
-    let said = dir.read("said");
-    assert!(said.contains("needs another job: Slurm job") && said.contains("ended as PREEMPTED"), "{said}");
-
-    let dir = cluster_study("slurm-node-fail", "budget = 1", "");
-    dir.write("behave", "[ \"$(wc -l <../../starts/0)\" -gt 1 ] || sleep 60");
-    let run = start(&dir);
-    wait_for("it to run", || starts(&dir).len() == 1);
-    scontrol(&["update", &name, "State=DOWN", "Reason=test"]);
-    wait_for("the loss", || dir.read("said").contains("ended as NODE_FAIL"));
-    // It may have come back by itself.
-    output(Command::new("scontrol").args(["update", &name, "State=RESUME"]));
-    assert_eq!(ended(run), Some(0), "{}", dir.read("said"));
-    assert_eq!(dir.labcat(&["status", "s.toml", "--json"]).json()["failures"], 0);
-    assert_eq!(submissions(&dir)[&0], 2);
 }
 
 #[test]
