@@ -1,6 +1,7 @@
 //! What a job gives is what a local command gives; what Slurm knows of its end is in the message.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::common::{Dir, LABCAT, Told, output, pending, study, wait_for};
@@ -122,4 +123,21 @@ fn directories_that_the_nodes_do_not_see_are_named() {
     let run = output(Command::new("unshare").args(["--mount", "sh", "-c", &script]).current_dir(dir.path(".")));
     run.expect(1).says("left nothing in ").says("share with this machine").says("the study is intact");
     assert!(dir.told("s.db").is_empty());
+}
+
+#[test]
+fn a_job_that_ran_out_of_memory_says_so() {
+    let dir = cluster_study("slurm-memory", "budget = 2\nworkers = 2", "");
+    dir.write("behave-0", "kill -9 $$");
+    // Without control groups Slurm cannot find out itself: it is told what it would find.
+    let real = output(Command::new("sh").args(["-c", "command -v squeue"])).stdout.trim().to_owned();
+    fs::create_dir(dir.path("bin")).unwrap();
+    dir.write("bin/squeue", &format!("#!/bin/sh\n{real} \"$@\" | sed 's/|FAILED|/|OUT_OF_MEMORY|/'\n"));
+    fs::set_permissions(dir.path("bin/squeue"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", dir.path("bin").display(), std::env::var("PATH").unwrap());
+    output(dir.command(&["run", "s.toml"]).env("PATH", path)).expect(0);
+    let shown = dir.labcat(&["status", "s.toml", "0", "--json"]).expect(0).json();
+    assert_eq!((&shown["status"], &shown["signal"]), (&"failed".into(), &9.into()), "{shown}");
+    let message = shown["message"].as_str().unwrap();
+    assert!(message.ends_with("ended as OUT_OF_MEMORY: it needs more than the memory it has"), "{message}");
 }
