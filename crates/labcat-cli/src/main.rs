@@ -26,7 +26,7 @@ use cli::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| cli::with_suggestion(error).exit());
     match dispatch(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -50,6 +50,9 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Tell(args) => commands::bench::tell(args),
         Command::Cancel(args) => commands::bench::cancel(args),
         Command::Correct(args) => commands::bench::correct(args),
+        Command::Enqueue(args) => commands::bench::enqueue(args),
+        Command::Note(args) => commands::bench::note(args),
+        Command::Help(args) => commands::manual::help(args),
         Command::Import(args) => commands::import::import(args),
         Command::Status(args) => commands::show::status(args),
         Command::Best(args) => commands::show::best(args),

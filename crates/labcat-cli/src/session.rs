@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::format::complain;
 use crate::journal::{
-    CORRECTED_TO_FAILURE, Change, Head, Journal, Left, Lock, Record, in_use_by, is_run, left, running,
+    CORRECTED_TO_FAILURE, Change, Head, Job, Journal, Left, Lock, Record, in_use_by, is_run, left, running,
 };
 use crate::paths::Paths;
 use crate::step::Step;
@@ -200,6 +200,30 @@ impl Session {
         Ok(id)
     }
 
+    /// The result of a suggestion that was measured at another point: that point takes its place, under a number of its own.
+    pub(crate) fn tell_at(&mut self, id: TrialId, x: &[f64], result: Record) -> Result<TrialId, Failure> {
+        self.optimizer.cancel(id).map_err(|error| self.refused(&error))?;
+        self.changes.push(Change::Cancelled { id: id.0 });
+        self.tell_point(x, result)
+    }
+
+    /// Has a point suggested next.
+    pub(crate) fn enqueue(&mut self, x: &[f64]) -> Result<(), Failure> {
+        self.optimizer.enqueue(x).map_err(|error| Failure::usage(error.to_string()))?;
+        self.changes.push(Change::Enqueued);
+        Ok(())
+    }
+
+    /// Keeps a remark about an evaluation.
+    pub(crate) fn note(&mut self, id: TrialId, text: &str) {
+        self.changes.push(Change::Noted { id: id.0, text: text.to_owned() });
+    }
+
+    /// Whether there is such an evaluation, told or not.
+    pub(crate) fn has_trial(&self, id: TrialId) -> Result<bool, Failure> {
+        Ok(self.journal.trial(id.0)?.is_some())
+    }
+
     /// Writes down the evaluation that was just told.
     fn record(&mut self, result: Record) {
         if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {
@@ -215,6 +239,38 @@ impl Session {
     /// The command of an evaluation is about to start.
     pub(crate) fn started(&mut self, id: TrialId) {
         self.changes.push(Change::Started { id: id.0 });
+    }
+
+    /// A job of an evaluation is about to be submitted. Its name is the same for ever, and no other job has it.
+    pub(crate) fn submitting(&mut self, id: TrialId) -> Result<Job, Failure> {
+        let noted = |change: &Change| matches!(change, Change::Submitting { id: other, .. } if *other == id.0);
+        let attempt =
+            self.journal.submissions(id.0)? + 1 + self.changes.iter().filter(|change| noted(change)).count() as u32;
+        let name = format!("{}{id}-{attempt}", self.job_prefix());
+        self.changes.push(Change::Submitting { id: id.0, attempt, name: name.clone() });
+        Ok(Job { trial: id.0, attempt, name, number: None })
+    }
+
+    /// What the names of this study's jobs begin with: they have the beginning of its id, which is enough to tell them from others.
+    pub(crate) fn job_prefix(&self) -> String {
+        format!("labcat-{:.12}-", self.study)
+    }
+
+    /// A job was submitted.
+    pub(crate) fn submitted(&mut self, job: &Job) {
+        if let Some(number) = &job.number {
+            self.changes.push(Change::Submitted { id: job.trial, attempt: job.attempt, number: number.clone() });
+        }
+    }
+
+    /// Nothing is expected of the jobs of an evaluation.
+    pub(crate) fn jobs_closed(&mut self, id: TrialId) {
+        self.changes.push(Change::JobsClosed { id: id.0 });
+    }
+
+    /// The jobs of which an end is expected.
+    pub(crate) fn open_jobs(&self) -> Result<Vec<Job>, Failure> {
+        self.journal.open_jobs()
     }
 
     /// A failed attempt at a suggestion that stays pending.

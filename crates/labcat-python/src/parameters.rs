@@ -52,7 +52,7 @@ pub(crate) fn described(py: Python<'_>, p: Parameter) -> PyResult<Described> {
     let (step, labels, ordered) = match p.kind {
         ParameterKind::Integer { step } => (step, Vec::new(), false),
         ParameterKind::Categorical { labels, ordered } => (1, labels, ordered),
-        ParameterKind::Real | ParameterKind::Boolean => (1, Vec::new(), false),
+        ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Boolean => (1, Vec::new(), false),
     };
     let label = |label: &Label| serde_json::to_string(label).map_err(|e| errors::internal(py, &e.to_string()));
     let labels = labels.iter().map(label).collect::<PyResult<Vec<String>>>()?;

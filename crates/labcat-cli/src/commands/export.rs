@@ -81,6 +81,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
             "signal",
             "directory",
             "command",
+            "note",
         ]);
     }
     writer.write_record(&headings)?;
@@ -115,6 +116,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
                 text(&|run| run.signal.map(|signal| signal.to_string())),
                 text(&|run| Some(run.directory.clone())),
                 text(&|run| Some(json!(run.command).to_string())),
+                trial.note.clone().unwrap_or_default(),
             ]);
         }
         writer.write_record(&row)?;
@@ -130,7 +132,7 @@ pub(super) fn trial_json(trial: &Trial, identity: &Identity, constraints: &Const
         "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value,
         "std": trial.result.as_ref().and_then(Reading::stored_std), "status": trial.status,
         "result": trial.result, "seconds": trial.seconds, "source": trial.source, "message": trial.message,
-        "attempts": trial.attempts, "stdout": trial.stdout, "stderr": trial.stderr,
+        "attempts": trial.attempts, "note": trial.note, "stdout": trial.stdout, "stderr": trial.stderr,
         "command": run.map(|run| &run.command), "directory": run.map(|run| &run.directory),
         "host": run.map(|run| &run.host), "exit": run.and_then(|run| run.exit), "signal": run.and_then(|run| run.signal),
         "started": run.map(|run| timestamp(run.started)), "ended": run.map(|run| timestamp(run.ended)),

@@ -116,7 +116,7 @@ fn parameter(parameter: &labcat::Parameter) -> Parameter {
         labels: match &parameter.kind {
             ParameterKind::Categorical { labels, .. } => labels.iter().map(Label::to_string).collect(),
             ParameterKind::Boolean => vec!["false".to_owned(), "true".to_owned()],
-            ParameterKind::Real | ParameterKind::Integer { .. } => Vec::new(),
+            ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => Vec::new(),
         },
     }
 }

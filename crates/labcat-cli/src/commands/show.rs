@@ -13,9 +13,9 @@ use crate::best::{Found, with};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{count, date, json_text, last_lines, moment, number, people, printable, timestamp, word};
-use crate::journal::{Correction, InHand, Journal, Trial, claimed, holder, is_run, running};
+use crate::journal::{Correction, InHand, Job, Journal, Trial, claimed, holder, is_run, running};
 use crate::paths::Paths;
-use crate::study::{Constraints, Identity, duration};
+use crate::study::{Constraints, Identity, Study, duration};
 
 /// How many of the newest failures are shown.
 const FAILURES_SHOWN: usize = 5;
@@ -91,6 +91,8 @@ struct Status<'a> {
     told: Vec<Trial>,
     pending: Vec<Trial>,
     in_hand: Vec<InHand>,
+    /// Jobs of which an end is expected.
+    jobs: Vec<Job>,
     /// Who is changing the study at this moment.
     holder: Option<String>,
     /// What living `labcat worker`s have in hand.
@@ -105,16 +107,22 @@ impl Status<'_> {
             true => by,
             false => format!("labcat worker: {}", count(claimed.len(), "worker")),
         });
+        let holder = in_hand.or_else(|| holder(&paths.lock));
+        let mut optimizer = journal.optimizer()?;
+        if !holder.as_deref().is_some_and(is_run) {
+            with_limits_of_file(&mut optimizer, identity, paths);
+        }
         Ok(Status {
             name: journal.name()?,
             created: journal.created()?,
             identity,
             constraints: identity.constraints()?,
-            optimizer: journal.optimizer()?,
+            optimizer,
             told: journal.told()?,
             pending: journal.pending()?,
             in_hand: journal.in_hand()?,
-            holder: in_hand.or_else(|| holder(&paths.lock)),
+            jobs: journal.open_jobs()?,
+            holder,
             claimed,
             word: paths.word(),
         })
@@ -134,6 +142,7 @@ impl Status<'_> {
         match self.in_hand.iter().find(|running| running.id == id) {
             None => ("asked", None),
             Some(running) if self.is_running(id) => ("running", Some((moment() - running.started).max(0.0))),
+            Some(_) if self.job(id).is_some() => ("submitted", None),
             Some(_) => ("interrupted", None),
         }
     }
@@ -141,6 +150,13 @@ impl Status<'_> {
     /// Whether whoever began an evaluation still lives.
     fn is_running(&self, id: u64) -> bool {
         if self.claimed.is_empty() { self.holder.is_some() } else { self.claimed.contains(&id) }
+    }
+
+    /// The job of an outstanding evaluation, in words.
+    fn job(&self, id: u64) -> Option<String> {
+        let number = |number: &String| format!("job {number} of Slurm");
+        let job = self.jobs.iter().find(|job| job.trial == id)?;
+        Some(job.number.as_ref().map_or_else(|| "a job of Slurm".to_owned(), number))
     }
 
     fn host(&self, id: u64) -> Option<&str> {
@@ -168,6 +184,7 @@ impl Status<'_> {
             json!({
                 "id": trial.id, "x": self.identity.by_name(&trial.x), "state": state, "seconds": seconds,
                 "host": self.host(trial.id), "message": trial.message,
+                "job": self.jobs.iter().find(|job| job.trial == trial.id).and_then(|job| job.number.clone()),
             })
         };
         let failed = |trial: &&Trial| {
@@ -249,10 +266,14 @@ impl Status<'_> {
             let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
             let state = match self.state(trial.id) {
                 ("running", Some(seconds)) => {
-                    format!(
-                        "  (running for {})",
-                        duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default())
-                    )
+                    let span = duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+                    match self.job(trial.id) {
+                        Some(job) => format!("  ({job}, submitted {span} ago)"),
+                        None => format!("  (running for {span})"),
+                    }
+                }
+                ("submitted", _) => {
+                    format!("  ({}; the next run finds it again)", self.job(trial.id).unwrap_or_default())
                 }
                 ("interrupted", _) => "  (interrupted; the next run repeats it)".to_owned(),
                 _ => String::new(),
@@ -286,6 +307,15 @@ impl Status<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The study may have been edited since the last run: its limits are those that the next one keeps.
+fn with_limits_of_file(optimizer: &mut Optimizer, identity: &Identity, paths: &Paths) {
+    let study = paths.study_file().ok().flatten().and_then(|file| Study::load(file).ok());
+    if let Some(study) = study.filter(|study| study.identity().difference(identity).is_none()) {
+        // What the file says was checked when it was read.
+        let _ = optimizer.set_stopping(study.config.budget, study.config.target, study.config.tolerance);
     }
 }
 
@@ -326,6 +356,7 @@ fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) 
         ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),
         ("seconds", trial.seconds.map(number)),
         ("attempts", (trial.attempts > 1).then(|| trial.attempts.to_string())),
+        ("note", trial.note.clone()),
         ("told by", trial.source.clone()),
         ("command", run.map(|run| run.command.iter().map(|part| word(Path::new(part))).collect::<Vec<_>>().join(" "))),
         ("directory", run.map(|run| run.directory.clone())),

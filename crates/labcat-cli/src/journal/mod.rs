@@ -27,15 +27,16 @@ use crate::study::Identity;
 pub(crate) use claim::{Claim, Head, Left, claimed, left, running};
 pub(crate) use copy::replace;
 pub(crate) use lock::{Lock, holder, in_use_by, is_run, without_run};
-pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial};
+pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Job, Record, Trial};
 
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
 /// What each version of the schema adds to the one before.
-const SCHEMA: [&str; 4] = [
+const SCHEMA: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
+    include_str!("schema/job.sql"),
     include_str!("schema/mark.sql"),
 ];
 /// The newest version of the schema.

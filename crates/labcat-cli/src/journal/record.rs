@@ -15,10 +15,20 @@ pub(crate) const CORRECTED_TO_FAILURE: &str = "it was corrected by hand to be a 
 pub(crate) enum Change {
     /// A suggestion was given out.
     Asked { id: u64, x: Vec<f64> },
+    /// A point waits to be suggested; the optimizer's state has it.
+    Enqueued,
+    /// A remark about an evaluation; an empty one takes it away.
+    Noted { id: u64, text: String },
     /// A run begins: what an earlier one had in hand is in nobody's.
     NothingRuns,
     /// A command is about to start.
     Started { id: u64 },
+    /// A job is about to be submitted; none before it is expected to end.
+    Submitting { id: u64, attempt: u32, name: String },
+    /// It was submitted, and has this number.
+    Submitted { id: u64, attempt: u32, number: String },
+    /// Nothing is expected of the jobs of an evaluation.
+    JobsClosed { id: u64 },
     /// An evaluation ended.
     Told { id: u64, x: Vec<f64>, run: usize, result: Box<Record> },
     /// An evaluation failed and is to be tried again: it stays pending.
@@ -56,6 +66,14 @@ impl Record {
     /// The value; `None` if the evaluation failed.
     pub(crate) fn value(&self) -> Option<f64> {
         self.reading.as_ref().and_then(|reading| reading.value)
+    }
+
+    /// The same with the standard deviation of the noise in its value, if there is one. The error completes "it …".
+    pub(crate) fn with_std(mut self, std: Option<f64>) -> Result<Record, String> {
+        if let Some(std) = std {
+            self.reading = self.reading.map(|reading| reading.with_std(std)).transpose()?;
+        }
+        Ok(self)
     }
 
     /// What the optimizer is told.
@@ -171,6 +189,8 @@ pub(crate) struct Trial {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) execution: Option<Execution>,
+    /// A remark of the people who measure.
+    pub(crate) note: Option<String>,
 }
 
 impl Trial {
@@ -188,6 +208,16 @@ pub(crate) struct Correction {
     pub(crate) at: u64,
     /// `hand` or `retry`.
     pub(crate) cause: String,
+}
+
+/// A job of a scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) trial: u64,
+    pub(crate) attempt: u32,
+    pub(crate) name: String,
+    /// The scheduler's; `None`: it is not known whether it was submitted.
+    pub(crate) number: Option<String>,
 }
 
 /// An evaluation that a run has, or had, in hand.

@@ -10,6 +10,7 @@ mod failures;
 mod keep;
 mod prepare;
 mod retry;
+mod slurm;
 mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -22,7 +23,7 @@ use labcat::{AskError, Suggestion, TrialId};
 use crate::cli;
 use crate::failure::{self, Failure};
 use crate::format::complain;
-use crate::journal::{Claim, Head, Left, Record, claimed};
+use crate::journal::{Claim, Head, Job, Left, Record, claimed};
 use crate::paths::Paths;
 use crate::process::{Stop, end_orphans};
 use crate::session::Session;
@@ -32,6 +33,7 @@ use evaluate::{Evaluated, Evaluator};
 use failures::{Rules, Verdict, to_be_fixed};
 use keep::keep;
 pub(crate) use retry::retry;
+use slurm::{Cluster, News, Submission};
 pub(crate) use worker::worker;
 
 /// How long to wait for short commands that hold the lock before the run is refused.
@@ -46,6 +48,7 @@ const ENDED_WITHIN: Duration = Duration::from_secs(10);
 /// A worker's news, or a signal's.
 enum Message {
     Ended { id: TrialId, evaluated: Evaluated },
+    Job(Box<News>),
     Signal,
 }
 
@@ -78,10 +81,23 @@ fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Fai
         )));
     };
     let evaluator = Evaluator::new(objective.clone(), study, &paths.study)?;
-    for warning in evaluator.warnings() {
+    // Once is enough: when the study begins.
+    if let Some(warning) = evaluator.warning().filter(|_| !paths.journal.exists()) {
         complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
     }
     Ok((evaluator, objective))
+}
+
+/// Refuses to evaluate on this machine what an earlier run has left with Slurm.
+fn without_jobs(session: &Session, paths: &Paths) -> Result<(), Failure> {
+    match session.open_jobs()?.first() {
+        None => Ok(()),
+        Some(Job { trial, .. }) => Err(Failure::run(format!(
+            "evaluation {trial} is with Slurm, as an earlier run left it: write submit = \"slurm\" into [objective] again; Ctrl-C \
+             during `labcat run {}` then cancels the jobs, and the study can go on without Slurm",
+            paths.word()
+        ))),
+    }
 }
 
 /// A run on its way.
@@ -105,6 +121,12 @@ struct Run {
     by: String,
     paths: Paths,
     sender: Sender<Message>,
+    /// Evaluations are jobs of Slurm.
+    cluster: Option<Cluster>,
+    /// Jobs of an earlier run, of which an end is expected.
+    open_jobs: BTreeMap<u64, Job>,
+    /// Evaluations whose jobs are gone: they need others.
+    lost: Vec<Submission>,
     stop: Stop,
     /// Why the run fails once what is running has ended.
     halt: Option<Halt>,
@@ -157,9 +179,24 @@ impl Run {
         let notify = sender.clone();
         let stop = Stop::on_signals(move || drop(notify.send(Message::Signal)))
             .map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
+        let open_jobs: BTreeMap<u64, Job> = session.open_jobs()?.into_iter().map(|job| (job.trial, job)).collect();
+        let cluster = match objective.slurm.clone() {
+            Some(slurm) => {
+                let parts = (evaluator.clone(), objective.clone(), slurm);
+                let lock = paths.journal.with_extension("db-submit");
+                Some(Cluster::start(parts, session.job_prefix(), &lock, sender.clone(), stop.clone())?)
+            }
+            None => {
+                without_jobs(&session, paths)?;
+                None
+            }
+        };
         Ok(Run {
             display: Display::new(json, &study, &session),
             evaluator,
+            cluster,
+            open_jobs,
+            lost: Vec::new(),
             task: Task::Study,
             on_failure: objective.on_failure,
             workers: study.workers,
@@ -249,6 +286,7 @@ impl Run {
         loop {
             let next = self.next_suggestions();
             next.iter().for_each(|suggestion| self.session.started(suggestion.id));
+            let submissions = self.submissions(&next)?;
             self.session.commit()?;
             self.announce();
             if idle || self.settled.elapsed() > SETTLED_WITHIN {
@@ -258,6 +296,7 @@ impl Run {
             for suggestion in next {
                 self.start(suggestion)?;
             }
+            self.submit(submissions);
             if self.running.is_empty() {
                 return Ok(());
             }
@@ -266,6 +305,7 @@ impl Run {
             idle = message.is_err();
             match message {
                 Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated)?,
+                Ok(Message::Job(news)) => self.learn(*news),
                 Ok(Message::Signal) if !self.stop.at_once() => self.display.note("ending the running evaluations …"),
                 Ok(Message::Signal) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -275,7 +315,7 @@ impl Run {
 
     /// A suggestion for each idle worker, pending ones first.
     fn next_suggestions(&mut self) -> Vec<Suggestion> {
-        let mut next = Vec::new();
+        let mut next = self.with_open_jobs();
         while self.running.len() + next.len() < self.workers {
             if self.stop.requested() || self.halt.is_some() {
                 break;
@@ -310,6 +350,9 @@ impl Run {
         let claim = Claim::take(&self.paths.journal, head)?;
         self.display.show(&Event::Suggested { id, x: &x }, &self.session);
         self.running.insert(id, (x.clone(), claim));
+        if self.cluster.is_some() {
+            return Ok(());
+        }
         let (evaluator, stop, sender) = (self.evaluator.clone(), self.stop.clone(), self.sender.clone());
         let spawned = thread::Builder::new().spawn(move || {
             let evaluated = evaluator.evaluate(id.0, &x, &stop);
@@ -396,13 +439,18 @@ impl Run {
 
     /// After a failure of our own nothing is left running, and what was measured is kept.
     fn end_commands(&mut self, messages: &Receiver<Message>) {
-        self.stop.request();
-        self.stop.request();
-        let give_up = Instant::now() + ENDED_WITHIN;
         let (word, again) = (self.paths.word(), self.task == Task::Again);
         for (told, mut claim) in std::mem::take(&mut self.told) {
             self.display.note(&keep(&mut claim, told.id.0, &told.record, again, &word));
         }
+        if self.cluster.take().is_some() {
+            // Jobs go on: the next run finds them.
+            std::mem::take(&mut self.running).into_values().for_each(|(_, claim)| claim.release());
+            return;
+        }
+        self.stop.request();
+        self.stop.request();
+        let give_up = Instant::now() + ENDED_WITHIN;
         while !self.running.is_empty() {
             match messages.recv_timeout(give_up.saturating_duration_since(Instant::now())) {
                 Ok(Message::Ended { id, evaluated: Evaluated::Ended(record) }) => {
@@ -411,7 +459,7 @@ impl Run {
                     }
                 }
                 Ok(Message::Ended { id, .. }) => self.release(id),
-                Ok(Message::Signal) => {}
+                Ok(Message::Signal | Message::Job(_)) => {}
                 Err(_) => return,
             }
         }

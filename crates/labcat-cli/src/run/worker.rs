@@ -15,7 +15,7 @@ use super::display::{Told, evaluated_json, evaluated_line};
 use super::evaluate::{Evaluated, Evaluator};
 use super::failures::{Rules, Verdict, to_be_fixed};
 use super::keep::keep;
-use super::{evaluator, load};
+use super::{evaluator, load, without_jobs};
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::{complain, count, json_text};
@@ -23,7 +23,7 @@ use crate::journal::{Claim, Head, Left, Lock, Record, claimed, without_run};
 use crate::paths::Paths;
 use crate::process::{Stop, end_orphans};
 use crate::session::Session;
-use crate::study::{OnFailure, Study};
+use crate::study::{Objective, OnFailure, Study};
 
 /// How long to wait for the lock before something is said.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -38,13 +38,26 @@ pub(crate) fn worker(args: &cli::Worker) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let study = load(&paths)?;
     study.check_workers(2).map_err(Failure::usage)?; // there may be others
-    let (evaluator, _) = evaluator(&study, &paths)?;
+    let (evaluator, objective) = evaluator(&study, &paths)?;
+    without_slurm(&objective, &paths)?;
     without_run(&paths.lock, RUN_ENDS)?;
     let stop = Stop::on_signals(|| {}).map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
     let deadline = study.time_limit.and_then(|limit| Instant::now().checked_add(limit));
     let by = format!("labcat worker (process {})", std::process::id());
     Worker { paths, json: args.json, evaluator, stop, deadline, by, study: None, unreadable: None, done: 0 }
         .work(&study)
+}
+
+/// Refuses a study whose evaluations are jobs.
+fn without_slurm(objective: &Objective, paths: &Paths) -> Result<(), Failure> {
+    match objective.slurm {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(format!(
+            "{} says submit = \"slurm\": its workers are Slurm's jobs; write `labcat run {}`",
+            paths.study.display(),
+            paths.word()
+        ))),
+    }
 }
 
 struct Worker {
@@ -231,6 +244,7 @@ impl Worker {
             session.follow(&study, &self.paths.study)?;
             study.check_workers(2).map_err(Failure::usage)?;
             let objective = study.objective.clone().ok_or_else(|| Failure::usage("[objective] is gone"))?;
+            without_slurm(&objective, &self.paths)?;
             Evaluator::new(objective, &study, &self.paths.study)
         });
         match read {
@@ -271,6 +285,7 @@ impl Worker {
         if let Some(reason) = session.optimizer.stop_reason() {
             return Ok(Next::End(reason.to_string()));
         }
+        without_jobs(session, &self.paths)?;
         let living = claimed(&self.paths.journal);
         let begun = session.in_hand()?;
         let left = session

@@ -130,7 +130,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     dir.labcat(&["run", "s.toml"]).expect(0);
     rusqlite::Connection::open(dir.path("s.db")).unwrap().pragma_update(None, "user_version", 99).unwrap();
     for command in ["status", "run"] {
-        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 4)");
+        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 5)");
     }
 }
 
@@ -165,7 +165,7 @@ fn how_each_command_was_run_is_recorded_and_exported() {
     assert_eq!((&one(2)["exit"], &one(2)["signal"]), (&json!(null), &json!(9)));
     let csv = dir.labcat(&["export", "s.toml", "--all"]).expect(0).stdout.clone();
     let heading =
-        "id,x,y,value,status,seconds,source,attempts,message,started,ended,host,exit,signal,directory,command";
+        "id,x,y,value,status,seconds,source,attempts,message,started,ended,host,exit,signal,directory,command,note";
     assert_eq!(csv.lines().next(), Some(heading));
     assert!(csv.lines().nth(2).unwrap().contains(",command,1,exit status 3,"));
     let shown = dir.labcat(&["status", "s.toml", "1"]).expect(0).stdout.clone();

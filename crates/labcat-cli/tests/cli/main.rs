@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bench;
+mod cluster;
 mod common;
 mod constraints;
 mod doors;
@@ -11,6 +12,7 @@ mod handover;
 mod hangs;
 mod journals;
 mod kill;
+mod lab;
 mod mixed;
 mod noise;
 mod output;
