@@ -68,6 +68,60 @@ impl Recommended {
     }
 }
 
+/// What a study has found, as every display shows it: under noise what is recommended, never the luckiest draw; else the best evaluation.
+pub(crate) struct Found<'a> {
+    pub(crate) best: Best<'a>,
+    pub(crate) recommended: Option<Recommended>,
+}
+
+impl<'a> Found<'a> {
+    /// `None` while every evaluation has failed.
+    pub(crate) fn of(optimizer: &'a Optimizer, constraints: &Constraints) -> Option<Found<'a>> {
+        let best = Best::of(optimizer, constraints)?;
+        let recommended = Recommended::of(optimizer).filter(|_| best.violated.is_none());
+        Some(Found { best, recommended })
+    }
+
+    /// The point to use.
+    pub(crate) fn x(&self) -> &[f64] {
+        self.recommended.as_ref().map_or(&self.best.evaluation.x, Recommended::x)
+    }
+
+    /// What to call it.
+    pub(crate) fn title(&self) -> &'static str {
+        if self.recommended.is_some() { "recommended" } else { self.best.title() }
+    }
+
+    /// Its value, and what it violates.
+    pub(crate) fn in_words(&self, show: impl Fn(f64) -> String) -> String {
+        match &self.recommended {
+            Some(Recommended(Recommendation { mean, std, .. }, _)) => format!("{} ± {std:.3}", show(*mean)),
+            None => self.best.in_words(show),
+        }
+    }
+
+    /// Its value and its point, and under noise the rest that is known of it.
+    pub(crate) fn as_json(&self, identity: &Identity, constraints: &Constraints) -> Map<String, Value> {
+        let Evaluation { id, x, .. } = self.best.evaluation;
+        let mut fields = match &self.recommended {
+            None => Map::from_iter([
+                ("id".to_owned(), json!(id.0)),
+                ("value".to_owned(), json!(self.best.value())),
+                ("x".to_owned(), identity.by_name(x).into()),
+            ]),
+            Some(found) => Map::from_iter([
+                ("recommended".to_owned(), found.as_json(identity)),
+                ("value".to_owned(), json!(found.0.mean)),
+                ("std".to_owned(), json!(found.0.std)),
+                ("x".to_owned(), identity.by_name(&found.0.x).into()),
+                ("draw".to_owned(), json!({"id": id.0, "value": self.best.value(), "x": identity.by_name(x)})),
+            ]),
+        };
+        fields.extend(self.best.constraints_json(constraints));
+        fields
+    }
+}
+
 /// Whether an evaluation met the constraints, and by how much it violates each, if the study measures any.
 pub(crate) fn measured_json(constraints: &Constraints, value: Option<f64>, excesses: &[f64]) -> Map<String, Value> {
     if !constraints.is_measured() {

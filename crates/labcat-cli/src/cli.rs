@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::switches::Switches;
@@ -47,6 +48,10 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Replace what was told wrongly
     Correct(Correct),
+    /// Queue a point of one's own: it is given out next
+    Enqueue(Enqueue),
+    /// Keep a remark about an evaluation
+    Note(Note),
     /// Take in what was measured before
     Import(Import),
     /// Show how far a study is, its failures, and the output of one evaluation
@@ -59,8 +64,12 @@ pub(crate) enum Command {
     Report(Report),
     /// Show studies live in a browser, while they run
     Serve(Serve),
+    /// Copy everything that was measured into one file, also while a run goes on
+    Backup(Backup),
+    /// Put a copy in the place of what was measured
+    Restore(Restore),
     /// Write a commented study for a command
-    Init(Init),
+    Init(Box<Init>),
     /// Check a study without running it
     Check(Check),
     /// Minimise a built-in function
@@ -71,6 +80,8 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the manual page
     Man(Man),
+    /// Explain a topic or a command; `labcat help` lists the topics
+    Help(Help),
 }
 
 #[derive(Debug, Args)]
@@ -190,7 +201,8 @@ pub(crate) struct Ask {
 Examples:
   labcat tell study.toml 12 3.25
   labcat tell study.toml 12 3.25 mass=4.5    with a result that a constraint of the study needs
-  labcat tell study.toml 13 failed           the experiment gave no value")]
+  labcat tell study.toml 13 failed           the experiment gave no value
+  labcat tell study.toml 14 3.25 --at x=72.9    measured at another point than the one that was given out")]
 pub(crate) struct Tell {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -205,6 +217,54 @@ pub(crate) struct Tell {
     /// Standard deviation of the noise in the value, if it is known
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) std: Option<String>,
+    /// Where it was really measured; parameters that are not given are as they were given out
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) at: Vec<String>,
+    /// A remark to keep
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  labcat enqueue study.toml x=0.5 solver=lu     the next `labcat ask` or `labcat run` takes this point
+
+A point that is queued counts as any other once it is evaluated.")]
+pub(crate) struct Enqueue {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// A value for each parameter
+    #[arg(value_name = "NAME=VALUE", required = true)]
+    pub(crate) point: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat note study.toml 12 \"new batch of acid\"
+  labcat note study.toml 12 \"\"                   takes the remark away
+
+`labcat status STUDY ID`, `export --all` and `export --json` show it.")]
+pub(crate) struct Note {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The number of the evaluation
+    pub(crate) id: u64,
+    /// The remark; it takes the place of an earlier one
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat help               the topics
+  labcat help study         every key of a study file
+  labcat help run           the options of a command")]
+pub(crate) struct Help {
+    /// A topic, or a command
+    pub(crate) topic: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -291,8 +351,8 @@ Examples:
   labcat export study.toml --json -o evaluations.json
 
 CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds;
-of a study that measures constraints also feasible, each result and by how much each constraint is violated;
-with --all also source, attempts, message, started, ended, host, exit, signal, directory, command.")]
+if the noise of values was told also std, its standard deviation; of a study that measures constraints also feasible, each result and by how much each constraint is violated;
+with --all also source, attempts, message, started, ended, host, exit, signal, directory, command, note.")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -344,25 +404,87 @@ pub(crate) struct Serve {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Example:
+  labcat backup study.toml saved.db     at any time, also while a run goes on
+
+An older backup of the same name is replaced. `labcat restore study.toml saved.db` puts it back.")]
+pub(crate) struct Backup {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The file to write
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  labcat restore study.toml saved.db
+  labcat restore study.toml study.rescued-1.db
+
+What is replaced is kept beside it, as study.replaced-1.db. Refused while a run or a worker is at work.")]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) study: StudyArg,
+    /// The copy, made by `labcat backup` or saved by a run whose journal was deleted
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
 Examples:
   labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py --x={x} --rate={rate}
   labcat init bench.toml -p temperature:20:90 -p acid:0:1      no command: for ask and tell
   labcat init -p x:0:1 -p y:0:1 --constraint \"x + 2*y <= 1\" --constraint \"mass <= 5\" -- ./simulate {x} {y}
+  labcat init -p x:0:1 --template deck.in --link solver --value-file out.log --value-regex 'energy = (\\S+)' -- ./solver deck.in
+  labcat init -p solver:sgd|adam -p momentum:0:1 --when momentum:solver=sgd --workers 4 -- ./train {solver} {momentum}
 
 A placeholder without -p gets the range 0 to 1, to be edited. Then: labcat check study.toml")]
 pub(crate) struct Init {
     /// The file to write
     #[arg(default_value = "study.toml", value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// A parameter and its range; `:log` if its magnitude matters
-    #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log]", allow_hyphen_values = true)]
+    /// A parameter and its range; `:log` if its magnitude matters, `:step=0.5` for the resolution of an instrument
+    #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log][:step=S]", allow_hyphen_values = true)]
     pub(crate) parameters: Vec<String>,
     /// What every suggestion must meet, or what is measured: `x + 2*y <= 1`, `mass <= 5`
     #[arg(long = "constraint", value_name = "FORMULA", allow_hyphen_values = true)]
     pub(crate) constraints: Vec<String>,
+    /// A parameter that only applies while another has a value: `momentum:solver=sgd`; `|` separates several values
+    #[arg(long = "when", value_name = "NAME:OTHER=VALUE")]
+    pub(crate) conditions: Vec<String>,
     /// Look for the largest value
     #[arg(long)]
     pub(crate) maximize: bool,
+    /// Evaluations at a time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
+    pub(crate) workers: usize,
+    /// Where the command runs; with {id} each evaluation has its own
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<String>,
+    /// A file whose placeholders are filled for each evaluation, in a directory of its own
+    #[arg(long = "template", value_name = "FILE")]
+    pub(crate) templates: Vec<String>,
+    /// A file that is copied into the directory of each evaluation
+    #[arg(long = "copy", value_name = "FILE")]
+    pub(crate) copies: Vec<String>,
+    /// A file that is linked into the directory of each evaluation
+    #[arg(long = "link", value_name = "FILE")]
+    pub(crate) links: Vec<String>,
+    /// The file that holds the value, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) value_file: Option<String>,
+    /// The value is the last match of this regular expression, or its first group
+    #[arg(long, value_name = "REGEX", conflicts_with_all = ["value_json", "value_column"])]
+    pub(crate) value_regex: Option<String>,
+    /// The value is at this path of a JSON document
+    #[arg(long, value_name = "PATH", conflicts_with = "value_column")]
+    pub(crate) value_json: Option<String>,
+    /// The value is in this column of a table, in its last row
+    #[arg(long, value_name = "NAME")]
+    pub(crate) value_column: Option<String>,
+    /// The longest that one evaluation may take: 90s, 10m, 1h30m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<String>,
     /// Number of evaluations; 200 per parameter if not given
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) budget: Option<usize>,
@@ -453,4 +575,20 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(n) if n >= 1 => Ok(n),
         _ => Err("it takes an integer of at least 1".to_owned()),
     }
+}
+
+/// The same error with the command that was probably meant: clap itself does not see that `rnu` is `run`.
+pub(crate) fn with_suggestion(mut error: clap::Error) -> clap::Error {
+    let given = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(given)) if error.get(ContextKind::SuggestedSubcommand).is_none() => given.clone(),
+        _ => return error,
+    };
+    let command = Cli::command();
+    let distance = |name: &str| strsim::osa_distance(&given, name);
+    let nearest = command.get_subcommands().map(clap::Command::get_name).min_by_key(|name| distance(name));
+    if let Some(name) = nearest.filter(|name| distance(name) <= 2 && distance(name) < given.chars().count()) {
+        let suggestion = ContextValue::Strings(vec![name.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggestion);
+    }
+    error
 }

@@ -1,8 +1,8 @@
 //! Numbers, points and dates as text, and lines for people.
 
 use std::borrow::Cow;
-use std::io::{Write, stderr};
-use std::path::Path;
+use std::io::{self, Write, stderr, stdout};
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
@@ -54,19 +54,65 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(stderr(), "{}", printable(line));
 }
 
+/// Standard output for people: nothing that is written to it can steer a terminal.
+pub(crate) fn people() -> Printable<io::Stdout> {
+    Printable(stdout())
+}
+
+/// Where text is made [`printable`] before it is written.
+pub(crate) struct Printable<W>(W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // What `writeln!` hands over are whole texts.
+        self.0.write_all(printable(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// JSON in which what could steer a terminal is escaped; it reads back as the same.
+pub(crate) fn json_text(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    if !text.contains(is_harmful) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_harmful(c) {
+            true => escaped.push_str(&format!("\\u{:04x}", c as u32)),
+            false => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Whether a terminal would obey a character.
+fn is_harmful(c: char) -> bool {
+    let turns = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n' && c != '\t') || turns
+}
+
+/// The name under which a file is written before it is whole.
+pub(crate) fn part_of(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    file.with_file_name(name)
+}
+
 /// Text for a terminal: characters that would move its cursor, change its colours or the order of its letters are shown
 /// as what they are (`^[`), and none of them is obeyed.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(harmful) {
+    if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            _ if !harmful(c) => shown.push(c),
+            _ if !is_harmful(c) => shown.push(c),
             '\0'..='\x1f' => shown.extend(['^', char::from(c as u8 + b'@')]),
             '\x7f' => shown.push_str("^?"),
             _ => shown.extend(c.escape_unicode()),

@@ -28,7 +28,7 @@ use failure::Failure;
 
 /// Runs a command line, the program's name first, and gives the exit status. What cannot be parsed is said, and exits at once.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = Cli::parse_from(args);
+    let cli = Cli::try_parse_from(args).unwrap_or_else(|error| cli::with_suggestion(error).exit());
     let status = match dispatch(&cli.command) {
         Ok(()) => 0,
         Err(failure) => {
@@ -54,11 +54,16 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Tell(args) => commands::bench::tell(args),
         Command::Cancel(args) => commands::bench::cancel(args),
         Command::Correct(args) => commands::bench::correct(args),
+        Command::Enqueue(args) => commands::bench::enqueue(args),
+        Command::Note(args) => commands::bench::note(args),
+        Command::Help(args) => commands::manual::help(args),
         Command::Import(args) => commands::import::import(args),
         Command::Status(args) => commands::show::status(args),
         Command::Best(args) => commands::show::best(args),
         Command::Export(args) => commands::export::export(args),
         Command::Report(args) => commands::report::report(args),
+        Command::Backup(args) => commands::backup::backup(args),
+        Command::Restore(args) => commands::backup::restore(args),
         Command::Serve(args) => serve::serve(args),
         Command::Init(args) => commands::init::init(args),
         Command::Check(args) => commands::init::check(args),

@@ -1,6 +1,11 @@
 //! The files of a study: `STUDY.toml`, and beside it `STUDY.db` (its journal) and `STUDY.db-lock`.
 
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::failure::Failure;
 use crate::format::word;
@@ -63,4 +68,69 @@ impl Paths {
     pub(crate) fn word(&self) -> String {
         word(if self.by_journal { &self.journal } else { &self.study })
     }
+}
+
+/// Opens a regular file to read it. A pipe or a device in its place is an error, and nobody waits for it.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Refuses to write a page or an export over a study, its files or another one's, by whatever name or link they are reached.
+pub(crate) fn check_output(paths: &Paths, output: &Path) -> Result<(), Failure> {
+    check_own(paths, output)?;
+    match is_database(output) {
+        false => Ok(()),
+        true => Err(Failure::usage(format!(
+            "{} is the journal of a study or another database and would be written over: name another file",
+            output.display()
+        ))),
+    }
+}
+
+/// Refuses to write over a study or the files of this one.
+pub(crate) fn check_own(paths: &Paths, output: &Path) -> Result<(), Failure> {
+    let refuse = |what: &str| {
+        Err(Failure::usage(format!("{} is {what} and would be written over: name another file", output.display())))
+    };
+    let Ok(found) = fs::metadata(output) else {
+        let named = |path: &Path| output.file_name() == path.file_name() && same_directory(output, path);
+        return match [&paths.study, &paths.journal, &paths.lock].into_iter().any(|path| named(path)) {
+            true => refuse("a file of the study"),
+            false => Ok(()),
+        };
+    };
+    let is = |path: &Path| fs::metadata(path).is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()));
+    if is(&paths.study) {
+        return refuse("the study itself");
+    }
+    if is(&paths.journal) {
+        return refuse("the study's own journal");
+    }
+    if is(&paths.lock) {
+        return refuse("a file of the study");
+    }
+    if output.extension().is_some_and(|extension| extension == "toml") {
+        return refuse("a study or another TOML file");
+    }
+    Ok(())
+}
+
+/// Whether a file begins as every SQLite database does.
+pub(crate) fn is_database(path: &Path) -> bool {
+    let mut beginning = [0; 16];
+    let read = open_regular(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut beginning));
+    read.is_ok() && &beginning == b"SQLite format 3\0"
+}
+
+fn same_directory(one: &Path, other: &Path) -> bool {
+    let directory = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        parent.canonicalize().ok()
+    };
+    directory(one).is_some() && directory(one) == directory(other)
 }

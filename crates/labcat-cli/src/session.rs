@@ -8,7 +8,10 @@ use labcat::{AskError, Evaluation, Optimizer, PointError, Suggestion, TellError,
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record};
+use crate::format::complain;
+use crate::journal::{
+    CORRECTED_TO_FAILURE, Change, Head, Job, Journal, Left, Lock, Record, in_use_by, is_run, left, running,
+};
 use crate::paths::Paths;
 use crate::step::Step;
 use crate::study::{Constraints, Identity, Study, constrain};
@@ -24,6 +27,8 @@ pub(crate) struct Session {
     pub(crate) identity: Identity,
     pub(crate) constraints: Constraints,
     pub(crate) optimizer: Optimizer,
+    /// The study's id, which no other study has.
+    pub(crate) study: String,
     /// The study as a word of commands that people copy.
     word: String,
     journal: Journal,
@@ -38,6 +43,7 @@ impl Session {
             Some(file) => Session::open_with(paths, &Study::load(file)?, purpose, PATIENCE),
             None => {
                 let lock = Lock::take(&paths.lock, purpose, PATIENCE)?;
+                refuse_run(paths)?;
                 let journal = Journal::open_or_create(&paths.journal)?;
                 let identity = journal.identity()?.ok_or_else(|| paths.not_begun())?;
                 Session::resume(journal, identity, lock, paths)
@@ -52,37 +58,121 @@ impl Session {
         purpose: &str,
         patience: Duration,
     ) -> Result<Session, Failure> {
-        let lock = Lock::take(&paths.lock, purpose, patience)?;
+        Session::open_locked(paths, study, Lock::take(&paths.lock, purpose, patience)?)
+    }
+
+    /// As [`Session::open_with`], with the lock in hand.
+    pub(crate) fn open_locked(paths: &Paths, study: &Study, lock: Lock) -> Result<Session, Failure> {
+        refuse_run(paths)?;
         let journal = Journal::open_or_create(&paths.journal)?;
         match journal.identity()? {
             None => Session::begin(journal, study, lock, paths),
             Some(stored) => {
-                if let Some(difference) = study.identity().difference(&stored) {
-                    return Err(changed(&paths.study, &difference));
-                }
                 let mut session = Session::resume(journal, stored, lock, paths)?;
-                session.name.clone_from(&study.name);
-                session
-                    .optimizer
-                    .set_stopping(study.config.budget, study.config.target, study.config.tolerance)
-                    .map_err(labcat::Error::from)?;
+                session.follow(study, &paths.study)?;
                 Ok(session)
             }
         }
+    }
+
+    /// Opens the journal of a study that this process has worked on before; nothing is begun, and no other study is taken for it.
+    pub(crate) fn reopen(paths: &Paths, study: &str, lock: Lock) -> Result<Session, Failure> {
+        refuse_run(paths)?;
+        let journal = Journal::open_existing(&paths.journal)?;
+        let identity = journal.identity()?.filter(|_| journal.study().is_ok_and(|id| id == study));
+        let identity = identity
+            .ok_or_else(|| Failure::run(format!("{} now holds another study than before", paths.journal.display())))?;
+        Session::resume(journal, identity, lock, paths)
     }
 
     fn begin(mut journal: Journal, study: &Study, lock: Lock, paths: &Paths) -> Result<Session, Failure> {
         let (optimizer, identity) = (study.optimizer()?, study.identity());
         journal.begin(&study.name, &identity, &optimizer.snapshot())?;
         let (name, word, constraints) = (study.name.clone(), paths.word(), study.constraints.clone());
-        Ok(Session { name, identity, constraints, optimizer, word, journal, changes: Vec::new(), _lock: lock })
+        let (study, changes) = (journal.study()?, Vec::new());
+        Ok(Session { name, identity, constraints, optimizer, study, word, journal, changes, _lock: lock })
     }
 
     fn resume(journal: Journal, identity: Identity, lock: Lock, paths: &Paths) -> Result<Session, Failure> {
         let (mut optimizer, constraints) = (journal.optimizer()?, identity.constraints()?);
         constrain(&mut optimizer, &constraints)?;
         let (name, word) = (journal.name()?, paths.word());
-        Ok(Session { name, identity, constraints, optimizer, word, journal, changes: Vec::new(), _lock: lock })
+        let (study, changes) = (journal.study()?, Vec::new());
+        Ok(Session { name, identity, constraints, optimizer, study, word, journal, changes, _lock: lock })
+    }
+
+    /// Takes over what may be edited in a study that has begun; refuses what may not.
+    pub(crate) fn follow(&mut self, study: &Study, file: &Path) -> Result<(), Failure> {
+        if let Some(difference) = study.identity().difference(&self.identity) {
+            return Err(changed(file, &difference));
+        }
+        self.name.clone_from(&study.name);
+        let limits = &study.config;
+        let set = self.optimizer.set_stopping(limits.budget, limits.target, limits.tolerance);
+        Ok(set.map_err(labcat::Error::from)?)
+    }
+
+    /// Tells what processes that are gone have measured and could not tell. The files are to be removed once that is durable.
+    pub(crate) fn take_in(&mut self, journal: &Path) -> Result<Vec<Left>, Failure> {
+        let mut taken = Vec::new();
+        for mut left in left(journal) {
+            let Some((head, kept)) = left.result.take() else {
+                left.remove();
+                continue;
+            };
+            let again = kept.again;
+            let mut record = kept.into_record();
+            record.reading = record.reading.map(|reading| reading.needing(&self.constraints.results()));
+            match self.place_of(&head, again) {
+                Ok(Place::Pending) => self.tell(TrialId(head.id), record)?,
+                Ok(Place::Failed) => self.retried(TrialId(head.id), record)?,
+                Ok(Place::Known) => {
+                    left.remove();
+                    continue;
+                }
+                Err(why) => {
+                    left.set_aside(&why);
+                    continue;
+                }
+            }
+            complain(&format!("the result of evaluation {}, kept in {}, is taken in", head.id, left.path().display()));
+            taken.push(left);
+        }
+        Ok(taken)
+    }
+
+    /// Where a result belongs; the error completes "the result …".
+    fn place_of(&self, head: &Head, again: bool) -> Result<Place, String> {
+        if head.study != self.study {
+            return Err("was measured for another study".to_owned());
+        }
+        let id = TrialId(head.id);
+        let point = self.point_of(id);
+        if point.as_ref().is_some_and(|x| *x != head.x) {
+            return Err("was measured at another point than the study has".to_owned());
+        }
+        if point.is_none() {
+            return Err("belongs to a point that was cancelled, or that the study does not have".to_owned());
+        }
+        if self.is_pending(id) {
+            return Ok(Place::Pending);
+        }
+        let told = self.optimizer.evaluations().iter().find(|told| told.id == id);
+        match told {
+            Some(told) if again && told.outcome.is_failed() => Ok(Place::Failed),
+            _ => Ok(Place::Known),
+        }
+    }
+
+    /// Whether an evaluation was asked for and not told.
+    pub(crate) fn is_pending(&self, id: TrialId) -> bool {
+        self.optimizer.pending().any(|(pending, _)| pending == id)
+    }
+
+    /// How many of the newest evaluations failed one after the other, whoever evaluated them.
+    pub(crate) fn failures_in_a_row(&self) -> usize {
+        let failed = |told: &&Evaluation| told.outcome.is_failed() && told.outcome.constraints().is_empty();
+        self.optimizer.evaluations().iter().rev().take_while(failed).count()
     }
 
     /// The next suggestion.
@@ -110,6 +200,30 @@ impl Session {
         Ok(id)
     }
 
+    /// The result of a suggestion that was measured at another point: that point takes its place, under a number of its own.
+    pub(crate) fn tell_at(&mut self, id: TrialId, x: &[f64], result: Record) -> Result<TrialId, Failure> {
+        self.optimizer.cancel(id).map_err(|error| self.refused(&error))?;
+        self.changes.push(Change::Cancelled { id: id.0 });
+        self.tell_point(x, result)
+    }
+
+    /// Has a point suggested next.
+    pub(crate) fn enqueue(&mut self, x: &[f64]) -> Result<(), Failure> {
+        self.optimizer.enqueue(x).map_err(|error| Failure::usage(error.to_string()))?;
+        self.changes.push(Change::Enqueued);
+        Ok(())
+    }
+
+    /// Keeps a remark about an evaluation.
+    pub(crate) fn note(&mut self, id: TrialId, text: &str) {
+        self.changes.push(Change::Noted { id: id.0, text: text.to_owned() });
+    }
+
+    /// Whether there is such an evaluation, told or not.
+    pub(crate) fn has_trial(&self, id: TrialId) -> Result<bool, Failure> {
+        Ok(self.journal.trial(id.0)?.is_some())
+    }
+
     /// Writes down the evaluation that was just told.
     fn record(&mut self, result: Record) {
         if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {
@@ -125,6 +239,38 @@ impl Session {
     /// The command of an evaluation is about to start.
     pub(crate) fn started(&mut self, id: TrialId) {
         self.changes.push(Change::Started { id: id.0 });
+    }
+
+    /// A job of an evaluation is about to be submitted. Its name is the same for ever, and no other job has it.
+    pub(crate) fn submitting(&mut self, id: TrialId) -> Result<Job, Failure> {
+        let noted = |change: &Change| matches!(change, Change::Submitting { id: other, .. } if *other == id.0);
+        let attempt =
+            self.journal.submissions(id.0)? + 1 + self.changes.iter().filter(|change| noted(change)).count() as u32;
+        let name = format!("{}{id}-{attempt}", self.job_prefix());
+        self.changes.push(Change::Submitting { id: id.0, attempt, name: name.clone() });
+        Ok(Job { trial: id.0, attempt, name, number: None })
+    }
+
+    /// What the names of this study's jobs begin with: they have the beginning of its id, which is enough to tell them from others.
+    pub(crate) fn job_prefix(&self) -> String {
+        format!("labcat-{:.12}-", self.study)
+    }
+
+    /// A job was submitted.
+    pub(crate) fn submitted(&mut self, job: &Job) {
+        if let Some(number) = &job.number {
+            self.changes.push(Change::Submitted { id: job.trial, attempt: job.attempt, number: number.clone() });
+        }
+    }
+
+    /// Nothing is expected of the jobs of an evaluation.
+    pub(crate) fn jobs_closed(&mut self, id: TrialId) {
+        self.changes.push(Change::JobsClosed { id: id.0 });
+    }
+
+    /// The jobs of which an end is expected.
+    pub(crate) fn open_jobs(&self) -> Result<Vec<Job>, Failure> {
+        self.journal.open_jobs()
     }
 
     /// A failed attempt at a suggestion that stays pending.
@@ -283,6 +429,23 @@ impl Session {
             true => "nothing is outstanding".to_owned(),
             false => format!("outstanding: {}", pending.join(", ")),
         }
+    }
+}
+
+/// Where a result belongs that was kept in a file.
+enum Place {
+    Pending,
+    /// It was told that it failed, and is evaluated again.
+    Failed,
+    /// It was told before.
+    Known,
+}
+
+/// A run has the study to itself as long as it has evaluations in hand, even if its lock file was deleted.
+fn refuse_run(paths: &Paths) -> Result<(), Failure> {
+    match running(&paths.journal).filter(|holder| is_run(holder)) {
+        Some(holder) => Err(in_use_by(&holder)),
+        None => Ok(()),
     }
 }
 

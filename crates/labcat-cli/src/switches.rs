@@ -59,7 +59,7 @@ impl Args for Switches {
                 let no = Arg::new(negated(switch)).action(ArgAction::SetTrue).overrides_with(switch.name);
                 command = command
                     .arg(flag.long(dashed(switch)).help(sentence(switch.help)))
-                    .arg(no.long(negated(switch)).help(format!("Do not {}", switch.help)));
+                    .arg(no.long(negated(switch)).help(format!("Turn off: {}", switch.help)));
             } else {
                 let help = format!("{}: {}", sentence(switch.help), switch.allowed());
                 command = command.arg(

@@ -112,7 +112,7 @@ impl From<labcat::Parameter> for Parameter {
         let (step, labels, ordered) = match p.kind {
             ParameterKind::Integer { step } => (step, Vec::new(), false),
             ParameterKind::Categorical { labels, ordered } => (1, labels, ordered),
-            ParameterKind::Real | ParameterKind::Boolean => (1, Vec::new(), false),
+            ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Boolean => (1, Vec::new(), false),
         };
         Self {
             name: p.name,

@@ -48,7 +48,9 @@ fn flat(prefix: &str, tree: &str, out: &mut Vec<String>) {
 fn imports(module: &str, text: &str, all: &BTreeMap<String, String>) -> BTreeSet<String> {
     let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
     let mut found = BTreeSet::new();
-    for statement in text.split(';').filter_map(|s| s.rsplit_once("use ").filter(|(head, _)| is_start(head)).map(|s| s.1)) {
+    for statement in
+        text.split(';').filter_map(|s| s.rsplit_once("use ").filter(|(head, _)| is_start(head)).map(|s| s.1))
+    {
         let mut paths = Vec::new();
         flat("", statement, &mut paths);
         for path in paths {
@@ -99,6 +101,7 @@ fn no_modules_import_each_other_in_a_circle() {
         all.iter().map(|(module, text)| (module.clone(), imports(module, text, &all))).collect();
     let count: usize = edges.values().map(BTreeSet::len).sum();
     assert!(all.len() > 50 && count > 150, "only {count} imports of {} modules were found", all.len());
-    let circular: Vec<&String> = edges.keys().filter(|module| reached(module, &edges).contains(module.as_str())).collect();
+    let circular: Vec<&String> =
+        edges.keys().filter(|module| reached(module, &edges).contains(module.as_str())).collect();
     assert!(circular.is_empty(), "these need themselves: {circular:?}");
 }

@@ -325,6 +325,7 @@ impl Search<'_> {
             recommended: None,
             restarts,
             trust_regions,
+            history: None,
         }
     }
 

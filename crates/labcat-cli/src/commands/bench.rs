@@ -1,17 +1,18 @@
-//! People in the loop: `ask`, `tell`, `cancel` and `correct`.
+//! People in the loop: `ask`, `tell`, `enqueue`, `note`, `cancel` and `correct`.
 
 use std::io::{Write, stdout};
 
 use labcat::{AskError, StopReason, TrialId};
 use serde_json::json;
 
-use crate::best::Best;
+use crate::best::Found;
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, number, word};
+use crate::format::{count, json_text, number, people, word};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
+use crate::study::values;
 
 /// Gives out suggestions; they are durable before they are printed.
 pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
@@ -25,10 +26,10 @@ pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
         }
     }
     session.commit()?;
-    let mut out = stdout().lock();
+    let mut out = people();
     for suggestion in &suggestions {
         if args.json {
-            writeln!(out, "{}", json!({"id": suggestion.id.0, "x": session.by_name(&suggestion.x)}))?;
+            writeln!(out, "{}", json_text(&json!({"id": suggestion.id.0, "x": session.by_name(&suggestion.x)})))?;
         } else {
             let values = session.identity.named(&suggestion.x).into_iter();
             let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
@@ -70,14 +71,85 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
     let (value, results) = (measured(&args.value)?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
-    let record = Record { attempts: 1, ..told(&session, args.id, value, &results, "tell")? };
+    let asked = session.point_of(TrialId(args.id));
+    let at = match (&args.at[..], &asked) {
+        ([], _) | (_, None) => None,
+        (given, Some(asked)) => Some(point(&session, given, Some(asked))?),
+    };
+    let record = Record { attempts: 1, ..told(&session, args.id, at.as_deref(), value, &results, "tell")? };
     let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
     let shown = shown_of(&session, &record);
-    session.tell(TrialId(args.id), record)?;
+    let id = match at.filter(|at| asked.as_ref() != Some(at)) {
+        None => session.tell(TrialId(args.id), record).map(|()| TrialId(args.id))?,
+        Some(at) => session.tell_at(TrialId(args.id), &at, record)?,
+    };
+    if let Some(text) = &args.note {
+        session.note(id, text);
+    }
     session.commit()?;
-    let mut out = stdout().lock();
-    writeln!(out, "evaluation {}: {shown}", args.id)?;
+    let mut out = people();
+    let place = session.point_of(id).filter(|_| id.0 != args.id).map_or_else(String::new, |x| {
+        format!(" at {}, instead of point {}, which is withdrawn", session.identity.in_brief(&x, 6), args.id)
+    });
+    writeln!(out, "evaluation {id}: {shown}{place}")?;
     progress(&session, &mut out)
+}
+
+/// Queues a point: the next suggestion is this one.
+pub(crate) fn enqueue(args: &cli::Enqueue) -> Result<(), Failure> {
+    let mut session = Session::open(&Paths::of(&args.study.path), "enqueue")?;
+    let x = point(&session, &args.point, None)?;
+    session.enqueue(&x)?;
+    session.commit()?;
+    let study = word(&args.study.path);
+    writeln!(
+        people(),
+        "queued {}: `labcat ask {study}` or `labcat run {study}` takes it next",
+        session.identity.in_brief(&x, 6)
+    )?;
+    Ok(())
+}
+
+/// Keeps a remark.
+pub(crate) fn note(args: &cli::Note) -> Result<(), Failure> {
+    let mut session = Session::open(&Paths::of(&args.study.path), "note")?;
+    if !session.has_trial(TrialId(args.id))? {
+        return Err(Failure::usage(format!("there is no evaluation {} to keep a remark about", args.id)));
+    }
+    session.note(TrialId(args.id), &args.text);
+    session.commit()?;
+    let done = if args.text.is_empty() { "has no remark any more" } else { "has this remark" };
+    writeln!(people(), "evaluation {} {done}", args.id)?;
+    Ok(())
+}
+
+/// A point as `NAME=VALUE` for each parameter; those that are not given are as in another point.
+fn point(session: &Session, given: &[String], other: Option<&[f64]>) -> Result<Vec<f64>, Failure> {
+    let domain = session.optimizer.domain();
+    let names: Vec<&str> = domain.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+    let mut x: Vec<Option<f64>> = match other {
+        Some(other) => other.iter().copied().map(Some).collect(),
+        None => domain.parameters().iter().map(|p| (p.levels() == Some(1)).then_some(p.low)).collect(),
+    };
+    for text in given {
+        let wrong =
+            |why: &str| Failure::usage(format!("{text:?} {why}: write NAME=VALUE, with one of {}", names.join(", ")));
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("is no value of a parameter"))?;
+        let place = names.iter().position(|known| *known == name.trim());
+        let place = place.ok_or_else(|| wrong("names no parameter of the study"))?;
+        let read = values::read(&domain.parameters()[place], value.trim());
+        x[place] = Some(read.map_err(|why| Failure::usage(format!("{name} is {value:?}, {why}")))?);
+    }
+    // What is not given may be something that does not apply.
+    let filled: Vec<f64> = x.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+    if let Some(missing) = (0..x.len()).find(|i| x[*i].is_none() && domain.is_active(*i, &filled)) {
+        let range = values::range(&domain.parameters()[missing]);
+        return Err(Failure::usage(format!("there is no value for {0}, {range}: write {0}=VALUE too", names[missing])));
+    }
+    match session.outside(&filled) {
+        Some(why) => Err(Failure::usage(why)),
+        None => Ok(domain.canonical(&filled)),
+    }
 }
 
 /// Withdraws a suggestion.
@@ -99,11 +171,11 @@ pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
         let kept: Vec<_> = known.filter(|(name, _)| results.iter().all(|(given, _)| given != name)).collect();
         results.extend(kept);
     }
-    let record = told(&session, args.id, value, &results, "correct")?;
+    let record = told(&session, args.id, None, value, &results, "correct")?;
     let shown_now = shown_of(&session, &record);
     let was = session.correct(TrialId(args.id), record)?;
     session.commit()?;
-    let mut out = stdout().lock();
+    let mut out = people();
     writeln!(out, "evaluation {}: {} is corrected to {shown_now}", args.id, shown(was))?;
     progress(&session, &mut out)
 }
@@ -112,12 +184,14 @@ pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
 fn told(
     session: &Session,
     id: u64,
+    at: Option<&[f64]>,
     value: Option<f64>,
     results: &[(String, f64)],
     command: &str,
 ) -> Result<Record, Failure> {
     // An id that nobody knows is refused with better words when it is told.
-    let x = session.point_of(TrialId(id)).unwrap_or_else(|| session.optimizer.domain().middle());
+    let asked = || session.point_of(TrialId(id)).unwrap_or_else(|| session.optimizer.domain().middle());
+    let x = at.map_or_else(asked, <[f64]>::to_vec);
     session.by_hand(&x, value, results, "hand").map_err(|why| {
         let needed = session.constraints.results();
         let needed: Vec<String> = needed.iter().map(|name| format!(" {name}=NUMBER")).collect();
@@ -155,8 +229,7 @@ fn with_std(record: Record, text: &str) -> Result<Record, Failure> {
         Failure::usage(format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0"))
     };
     let std = text.parse().map_err(|_| wrong())?;
-    let reading = record.reading.clone().map(|reading| reading.with_std(std).map_err(|_| wrong())).transpose()?;
-    Ok(Record { reading, ..record })
+    record.with_std(Some(std)).map_err(|_| wrong())
 }
 
 /// A number, or `failed`.
@@ -178,9 +251,9 @@ fn progress(session: &Session, out: &mut impl Write) -> Result<(), Failure> {
     let optimizer = &session.optimizer;
     let told = count(optimizer.n_evaluations(), "evaluation");
     let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
-    let best = Best::of(optimizer, &session.constraints);
-    let best = best.map_or_else(String::new, |best| format!(", {} {}", best.title(), best.in_words(number)));
+    let found = Found::of(optimizer, &session.constraints);
+    let found = found.map_or_else(String::new, |found| format!(", {} {}", found.title(), found.in_words(number)));
     let stop = optimizer.stop_reason().map_or_else(String::new, |reason| format!(", stopped: {reason}"));
-    writeln!(out, "{told}{budget}{best}{stop}")?;
+    writeln!(out, "{told}{budget}{found}{stop}")?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::study::values;
 use std::fs::{self, File};
-use std::io::{self, Write, stdout};
+use std::io::{self, IsTerminal, Write, stdout};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -10,15 +10,19 @@ use serde_json::{Value, json};
 use crate::best::{measured_json, with};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{number, timestamp};
+use crate::format::{json_text, number, part_of, people, timestamp};
 use crate::journal::{Execution, Journal, Trial};
-use crate::paths::Paths;
+use crate::paths::{Paths, check_output};
 use crate::study::{Constraints, Identity};
+use crate::value::Reading;
 
 /// Writes the evaluations in the order told.
 pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, identity) = Journal::of_begun_study(&paths)?;
+    if let Some(file) = &args.output {
+        check_output(&paths, file)?;
+    }
     let text = match args.json {
         true => as_json(&journal, &identity)?,
         false => as_csv(&identity, &identity.constraints()?, &journal.told()?, args.all)
@@ -28,6 +32,8 @@ pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
         Some(file) => {
             write_file(file, &text).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))
         }
+        // On a terminal people read it; elsewhere it is data and stays as it is.
+        None if stdout().is_terminal() => Ok(people().write_all(text.as_bytes())?),
         None => Ok(stdout().write_all(text.as_bytes())?),
     }
 }
@@ -43,9 +49,7 @@ pub(super) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if path.exists() && !path.is_file() {
         return File::create(path)?.write_all(text.as_bytes());
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
+    let part = part_of(&path);
     write(&part).and_then(|()| fs::rename(&part, &path)).inspect_err(|_| drop(fs::remove_file(&part)))
 }
 
@@ -54,6 +58,11 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
     let mut headings = vec!["id"];
     headings.extend(identity.names());
     headings.extend(["value", "status", "seconds"]);
+    let std = |trial: &Trial| trial.result.as_ref().and_then(Reading::stored_std);
+    let noisy = told.iter().any(|trial| std(trial).is_some()) && !identity.names().contains(&"std");
+    if noisy {
+        headings.push("std");
+    }
     let results = constraints.results();
     if constraints.is_measured() {
         headings.push("feasible");
@@ -72,6 +81,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
             "signal",
             "directory",
             "command",
+            "note",
         ]);
     }
     writer.write_record(&headings)?;
@@ -81,6 +91,9 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
         row.extend(domain.iter().flat_map(|domain| values::texts(domain, &trial.x)));
         let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
         row.extend([optional(trial.value), trial.status.clone(), optional(trial.seconds)]);
+        if noisy {
+            row.push(optional(std(trial)));
+        }
         if constraints.is_measured() {
             let feasible = Constraints::is_met(trial.value, &trial.constraints);
             row.push(feasible.map(|met| met.to_string()).unwrap_or_default());
@@ -103,6 +116,7 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
                 text(&|run| run.signal.map(|signal| signal.to_string())),
                 text(&|run| Some(run.directory.clone())),
                 text(&|run| Some(json!(run.command).to_string())),
+                trial.note.clone().unwrap_or_default(),
             ]);
         }
         writer.write_record(&row)?;
@@ -115,9 +129,10 @@ fn as_csv(identity: &Identity, constraints: &Constraints, told: &[Trial], all: b
 pub(super) fn trial_json(trial: &Trial, identity: &Identity, constraints: &Constraints) -> Value {
     let run = trial.execution.as_ref();
     let object = json!({
-        "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value, "status": trial.status,
+        "id": trial.id, "x": identity.by_name(&trial.x), "value": trial.value,
+        "std": trial.result.as_ref().and_then(Reading::stored_std), "status": trial.status,
         "result": trial.result, "seconds": trial.seconds, "source": trial.source, "message": trial.message,
-        "attempts": trial.attempts, "stdout": trial.stdout, "stderr": trial.stderr,
+        "attempts": trial.attempts, "note": trial.note, "stdout": trial.stdout, "stderr": trial.stderr,
         "command": run.map(|run| &run.command), "directory": run.map(|run| &run.directory),
         "host": run.map(|run| &run.host), "exit": run.and_then(|run| run.exit), "signal": run.and_then(|run| run.signal),
         "started": run.map(|run| timestamp(run.started)), "ended": run.map(|run| timestamp(run.ended)),
@@ -135,5 +150,5 @@ fn as_json(journal: &Journal, identity: &Identity) -> Result<String, Failure> {
         "study": journal.name()?, "direction": identity.direction, "seed": identity.seed, "preset": identity.preset,
         "parameters": identity.parameters, "constraints": identity.constraints, "evaluations": evaluations, "pending": pending,
     });
-    Ok(document.to_string() + "\n")
+    Ok(json_text(&document) + "\n")
 }

@@ -2,8 +2,8 @@
 
 use crate::study::values;
 use labcat::{Domain, Evaluation};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write, stdout};
+use std::fs;
+use std::io::{Write, stdout};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -20,6 +20,8 @@ struct Row {
     x: Vec<f64>,
     /// `None`: it failed.
     value: Option<f64>,
+    /// The standard deviation of its noise.
+    std: Option<f64>,
     /// What the study's constraints need.
     results: Vec<(String, f64)>,
 }
@@ -40,6 +42,7 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
         let record = match outside_of {
             None => session
                 .by_hand(&row.x, row.value, &row.results, "import")
+                .and_then(|record| record.with_std(row.std))
                 .map_err(|why| refused(&format!("it {why}")))?,
             Some(place) => return Err(refused(&format!("{place}; --skip-outside leaves such rows out"))),
         };
@@ -72,15 +75,17 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
 fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Failure> {
     let names: Vec<&str> = domain.parameters().iter().map(|p| p.name.as_str()).collect();
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let mut file = BufReader::new(File::open(path).map_err(|error| cannot(&error))?);
-    let beginning = file.fill_buf().map_err(|error| cannot(&error))?;
-    if let Some(b'{' | b'[') = beginning.trim_ascii_start().first() {
+    let bytes = fs::read(path).map_err(|error| cannot(&error))?;
+    if let Some(b'{' | b'[') = bytes.trim_ascii_start().first() {
         return Err(Failure::usage(format!(
             "{} is JSON: only comma-separated values can be imported; `labcat export STUDY` writes them",
             path.display()
         )));
     }
-    let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).comment(Some(b'#')).from_reader(file);
+    // With the ends of lines of other systems the reader would count lines wrongly.
+    let text = String::from_utf8(bytes).map_err(|error| cannot(&error))?.replace("\r\n", "\n").replace('\r', "\n");
+    let mut reader =
+        ReaderBuilder::new().flexible(true).trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
     let columns = Columns::find(&headings, &names, results)
         .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
@@ -103,6 +108,7 @@ struct Columns {
     parameters: Vec<usize>,
     value: usize,
     status: Option<usize>,
+    std: Option<usize>,
     results: Vec<(String, usize)>,
 }
 
@@ -119,6 +125,7 @@ impl Columns {
             parameters: names.iter().map(|name| column(name)).collect::<Result<_, _>>()?,
             value: column("value")?,
             status: column("status").ok(),
+            std: column("std").ok().filter(|_| !names.contains(&"std") && results.iter().all(|name| name != "std")),
             results: results.iter().map(|name| Ok((name.clone(), column(name)?))).collect::<Result<_, String>>()?,
         })
     }
@@ -153,7 +160,11 @@ impl Columns {
                 _ => results.push((name.clone(), number(*column, name)?)),
             }
         }
-        Ok(Row { line, x, value, results })
+        let std = match self.std.and_then(|column| record.get(column)).unwrap_or_default() {
+            "" => None,
+            _ => self.std.filter(|_| value.is_some()).map(|column| number(column, "std")).transpose()?,
+        };
+        Ok(Row { line, x, value, std, results })
     }
 }
 

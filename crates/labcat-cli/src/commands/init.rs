@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::export::write_file;
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{complain, count, number, printable, word};
+use crate::format::{complain, count, number, people, printable, word};
 use crate::journal::Journal;
 use crate::paths::Paths;
 use crate::run::evaluate::{Evaluator, program};
@@ -25,7 +25,7 @@ struct Range {
 
 /// Its values.
 enum Values {
-    Between { low: f64, high: f64, log: bool, whole: bool },
+    Between { low: f64, high: f64, step: Option<f64>, log: bool, whole: bool },
     Choices(Vec<String>),
     Boolean,
 }
@@ -43,13 +43,23 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     let named = ranges.len();
     for name in args.command.iter().flat_map(|word| placeholders(word)) {
         if !ranges.iter().any(|range| range.name == name) {
-            ranges.push(Range { name, values: Values::Between { low: 0.0, high: 1.0, log: false, whole: false } });
+            ranges.push(Range {
+                name,
+                values: Values::Between { low: 0.0, high: 1.0, step: None, log: false, whole: false },
+            });
         }
     }
     if ranges.is_empty() {
         return Err(Failure::usage(
             "a study needs a parameter: write -p x:-5:10, or {x} in the command, as in: labcat init -- ./simulate --x={x}",
         ));
+    }
+    check_conditions(args, &ranges)?;
+    let options = objective_keys(args);
+    if let (true, Some(first)) = (args.command.is_empty(), options.lines().next()) {
+        return Err(Failure::usage(format!(
+            "`{first}` belongs to a command, and there is none: write it behind --, as in: labcat init -- ./simulate --x={{x}}"
+        )));
     }
     let text = study_text(args, &ranges, named);
     Study::parse_unwritten(&text, file).map_err(|problems| {
@@ -72,7 +82,7 @@ fn range(text: &str) -> Result<Range, Failure> {
     let wrong = || {
         Failure::usage(format!(
             "-p {text} is not NAME:LOW:HIGH: write for example -p x:-5:10, -p rate:1e-6:1:log, -p layers:1:8:int, \
-             -p solver:lu|qr|svd or -p shuffle:bool"
+             -p temperature:20:90:step=0.5, -p solver:lu|qr|svd or -p shuffle:bool"
         ))
     };
     if let Some((name, choices)) = text.split_once(':').filter(|(_, rest)| rest.contains('|')) {
@@ -87,12 +97,14 @@ fn range(text: &str) -> Result<Range, Failure> {
     if let Some(name) = text.strip_suffix(":bool").filter(|name| !name.is_empty()) {
         return Ok(Range { name: name.to_owned(), values: Values::Boolean });
     }
-    let (mut rest, mut log, mut whole) = (text, false, false);
+    let (mut rest, mut log, mut whole, mut step) = (text, false, false, None);
     loop {
         if let Some(shorter) = rest.strip_suffix(":log") {
             (rest, log) = (shorter, true);
         } else if let Some(shorter) = rest.strip_suffix(":int") {
             (rest, whole) = (shorter, true);
+        } else if let Some((shorter, number)) = rest.rsplit_once(":step=") {
+            (rest, step) = (shorter, Some(number.trim().parse::<f64>().map_err(|_| wrong())?));
         } else {
             break;
         }
@@ -101,8 +113,8 @@ fn range(text: &str) -> Result<Range, Failure> {
     let bound =
         |part: Option<&str>| part.and_then(|part| part.trim().parse::<f64>().ok()).filter(|bound| bound.is_finite());
     match (bound(parts.next()), bound(parts.next()), parts.next()) {
-        (Some(high), Some(low), Some(name)) if !name.is_empty() => {
-            Ok(Range { name: name.to_owned(), values: Values::Between { low, high, log, whole } })
+        (Some(high), Some(low), Some(name)) if !name.is_empty() && !name.contains(':') => {
+            Ok(Range { name: name.to_owned(), values: Values::Between { low, high, step, log, whole } })
         }
         _ => Err(wrong()),
     }
@@ -119,11 +131,12 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
          direction = \"{direction}\"      # or \"{}\"\n\
          budget = {budget}                 # evaluations in all; more can be added later\n\
          seed = 0                     # another seed tries other points\n\
-         workers = 1                  # evaluations at a time\n\
+         workers = {}                  # evaluations at a time\n\
          # target = 0.001             # stop at a value at least this good\n\
          # time_limit = \"2h\"          # start no evaluation after this time\n",
         quoted(&stem),
         if args.maximize { "minimize" } else { "maximize" },
+        args.workers,
     );
     let constraints: Vec<String> = args.constraints.iter().map(|constraint| quoted(constraint)).collect();
     text += &match constraints.as_slice() {
@@ -142,11 +155,12 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
             _ => "",
         };
         text += &match values {
-            Values::Between { low, high, whole, .. } => format!(
-                "type = \"{}\"\nlow = {}{edit}\nhigh = {}{edit}\n{hint}",
+            Values::Between { low, high, step, whole, .. } => format!(
+                "type = \"{}\"\nlow = {}{edit}\nhigh = {}{edit}\n{}{hint}",
                 if *whole { "integer" } else { "real" },
                 number(*low),
                 number(*high),
+                step.map_or_else(String::new, |step| format!("step = {}\n", number(step))),
             ),
             Values::Choices(choices) => {
                 let choices: Vec<String> = choices.iter().map(|choice| quoted(choice)).collect();
@@ -154,11 +168,79 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
             }
             Values::Boolean => "type = \"boolean\"\n".to_owned(),
         };
+        text += &condition_text(args, name);
     }
-    text + &objective_text(&args.command)
+    text + &objective_text(args)
 }
 
-fn objective_text(command: &[String]) -> String {
+/// The conditions of a parameter: `NAME:OTHER=VALUE`, several values separated by `|`.
+fn condition_text(args: &cli::Init, name: &str) -> String {
+    let of_name = |text: &String| {
+        let (parameter, condition) = text.split_once(':')?;
+        let (other, values) = condition.split_once('=')?;
+        (parameter == name).then(|| {
+            let values: Vec<String> = values.split('|').map(|value| literal(value.trim())).collect();
+            let values = if let [one] = &values[..] { one.clone() } else { format!("[{}]", values.join(", ")) };
+            format!("when = {{ {} = {values} }}\n", quoted(other.trim()))
+        })
+    };
+    args.conditions.iter().filter_map(of_name).collect()
+}
+
+/// A number or truth value as it is, anything else as text.
+fn literal(text: &str) -> String {
+    let plain = text.parse::<f64>().is_ok_and(f64::is_finite) || ["true", "false"].contains(&text);
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
+/// Refuses a condition that is no condition, or of no parameter.
+fn check_conditions(args: &cli::Init, ranges: &[Range]) -> Result<(), Failure> {
+    for text in &args.conditions {
+        let parameter = text.split_once(':').filter(|(_, condition)| condition.contains('=')).map(|(name, _)| name);
+        if parameter.is_none_or(|name| ranges.iter().all(|range| range.name != name)) {
+            return Err(Failure::usage(format!(
+                "--when {text} is not NAME:OTHER=VALUE with the name of a parameter: write for example --when momentum:solver=sgd"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The lines of `[objective]` that options ask for.
+fn objective_keys(args: &cli::Init) -> String {
+    let list = |key: &str, files: &[String]| match files.is_empty() {
+        true => String::new(),
+        false => format!("{key} = [{}]\n", files.iter().map(|file| quoted(file)).collect::<Vec<_>>().join(", ")),
+    };
+    let own = args.directory.clone().or_else(|| {
+        (!args.templates.is_empty() || !args.copies.is_empty() || !args.links.is_empty())
+            .then(|| "runs/{id}".to_owned())
+    });
+    let mut text = own.map_or_else(String::new, |directory| format!("directory = {}\n", quoted(&directory)));
+    text += &list("copy", &args.copies);
+    text += &list("link", &args.links);
+    let decks: Vec<String> = args.templates.iter().map(|file| format!("{{ from = {} }}", quoted(file))).collect();
+    text += &match decks.as_slice() {
+        [] => String::new(),
+        [one] => format!("template = {one}\n"),
+        several => format!("template = [{}]\n", several.join(", ")),
+    };
+    let ways = [
+        ("file", &args.value_file),
+        ("regex", &args.value_regex),
+        ("json", &args.value_json),
+        ("column", &args.value_column),
+    ];
+    let ways: Vec<String> =
+        ways.iter().filter_map(|(key, text)| Some(format!("{key} = {}", quoted(text.as_ref()?)))).collect();
+    if !ways.is_empty() {
+        text += &format!("value = {{ {} }}\n", ways.join(", "));
+    }
+    text + &args.timeout.as_ref().map_or_else(String::new, |limit| format!("timeout = {}\n", quoted(limit)))
+}
+
+fn objective_text(args: &cli::Init) -> String {
+    let command = &args.command;
     if command.is_empty() {
         return "\n# No [objective]: points are given out by `labcat ask` and their values told by `labcat tell`.\n"
             .to_owned();
@@ -168,18 +250,19 @@ fn objective_text(command: &[String]) -> String {
         "\n[objective]\n\
          # The program and its arguments; no shell reads them. {{name}} is a parameter's value, {{id}} the evaluation's number.\n\
          # The values are also in the environment, as LABCAT_name.\n\
-         command = [{}]\n\
+         command = [{}]\n{}\
          # The value is the last line of standard output: a number or {{\"value\": …}}.\n\
          # value_file = \"{{id}}.txt\"    # or the last line of this file\n\
          # parameters_file = \"{{id}}.json\"   # the values as JSON, written before the command starts\n\
-         timeout = \"1h\"               # then the whole process group is ended and the evaluation has failed\n\
+         # timeout = \"12h\"            # then the whole process group is ended and the evaluation has failed\n\
          retries = 0                  # further attempts after a failure\n\
          on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
          # max_consecutive_failures = 10   # so many failures in a row end the run; 0: never\n\
          # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n\
          \n# [optimizer]\n\
          # noise = \"auto\"             # if the same point can give different values\n",
-        words.join(", ")
+        words.join(", "),
+        objective_keys(args),
     )
 }
 
@@ -196,11 +279,18 @@ pub(crate) fn check(args: &cli::Check) -> Result<(), Failure> {
     let evaluator = match &study.objective {
         None => None,
         Some(objective) => {
-            let evaluator = Evaluator::new(objective.clone(), &study, file)?;
-            for warning in evaluator.warnings() {
+            let (evaluator, command) =
+                (Evaluator::new(objective.clone(), &study, file), check_command(objective, file));
+            let evaluator = match (evaluator, command) {
+                (Ok(evaluator), Ok(())) => evaluator,
+                (Err(decks), Err(command)) => {
+                    return Err(Failure::usage(format!("{}\nerror: {}", decks.message, command.message)));
+                }
+                (Err(failure), _) | (_, Err(failure)) => return Err(failure),
+            };
+            if let Some(warning) = evaluator.warning() {
                 complain(&format!("warning: {}", failure::at(file, &warning)));
             }
-            check_command(objective, file)?;
             Some(evaluator)
         }
     };
@@ -274,7 +364,7 @@ fn startable(program: &Path) -> Startable {
 }
 
 fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result<(), Failure> {
-    let mut out = stdout().lock();
+    let mut out = people();
     let config = &study.config;
     writeln!(out, "{} is valid", file.display())?;
     let budget = config.budget.map_or_else(|| "no budget".to_owned(), |budget| format!("budget {budget}"));

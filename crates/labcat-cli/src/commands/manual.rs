@@ -1,4 +1,4 @@
-//! `completions` and `man`, made from the definition of the command line.
+//! `completions`, `man` and `help`: from the definition of the command line, and from the manual that comes with the program.
 
 use std::io::{Write, stdout};
 
@@ -6,6 +6,60 @@ use clap::CommandFactory;
 
 use crate::cli::{self, Cli};
 use crate::failure::Failure;
+
+/// The manual.
+const MANUAL: &str = include_str!("../../../../docs/cli.md");
+
+/// The topics, each with the heading of its chapter.
+const TOPICS: [(&str, &str); 15] = [
+    ("start", "A first study"),
+    ("study", "The study file"),
+    ("placeholders", "Placeholders"),
+    ("value", "The value"),
+    ("constraints", "Constraints"),
+    ("noise", "Noise"),
+    ("simulators", "Simulators as they are"),
+    ("failures", "Failures"),
+    ("running", "Running and resuming"),
+    ("workers", "Several processes"),
+    ("slurm", "On a cluster"),
+    ("editing", "Editing a study"),
+    ("bench", "At the lab bench"),
+    ("looking", "Looking at a study"),
+    ("journal", "The journal"),
+];
+
+/// Explains a topic or a command.
+pub(crate) fn help(args: &cli::Help) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    let Some(topic) = &args.topic else {
+        writeln!(out, "labcat help TOPIC explains one of")?;
+        for (topic, heading) in TOPICS {
+            writeln!(out, "  {topic:<14} {heading}")?;
+        }
+        writeln!(out, "labcat help COMMAND, or labcat COMMAND --help, a command; labcat --help lists them")?;
+        return Ok(());
+    };
+    if let Some((_, heading)) = TOPICS.iter().find(|(name, _)| name == topic) {
+        write!(out, "{}", chapter(heading))?;
+        return Ok(());
+    }
+    let mut command = Cli::command();
+    command.build();
+    if let Some(command) = command.find_subcommand_mut(topic) {
+        write!(out, "{}", command.render_long_help())?;
+        return Ok(());
+    }
+    let topics: Vec<&str> = TOPICS.iter().map(|(topic, _)| *topic).collect();
+    Err(Failure::usage(format!("there is no topic or command {topic:?}: the topics are {}", topics.join(", "))))
+}
+
+/// The chapter of the manual with a heading.
+fn chapter(heading: &str) -> &'static str {
+    let Some(at) = MANUAL.find(&format!("\n## {heading}\n")) else { return "" };
+    let text = &MANUAL[at + 1..];
+    text[1..].find("\n## ").map_or(text, |end| &text[..end + 1])
+}
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(args: &cli::Completions) -> Result<(), Failure> {
@@ -28,6 +82,20 @@ pub(crate) fn man(args: &cli::Man) -> Result<(), Failure> {
             clap_mangen::Man::new(Cli::command()).render(&mut text)?;
             stdout().write_all(&text)?;
             Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_topic_has_its_chapter() {
+        for (topic, heading) in TOPICS {
+            let text = chapter(heading);
+            assert!(text.starts_with(&format!("## {heading}\n")) && text.len() > 100, "{topic}");
+            assert!(!text[1..].contains("\n## "), "{topic}: one chapter only");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The commands, a file for each group that belongs together.
 
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod export;

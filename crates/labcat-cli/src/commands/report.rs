@@ -1,16 +1,16 @@
 //! `report`: the page about a study.
 
 use labcat::{Domain, Label, ParameterKind};
-use std::io::{Write, stdout};
+use std::io::Write;
 
 use labcat::Optimizer;
 
 use super::export::write_file;
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{date, now};
+use crate::format::{date, now, people};
 use crate::journal::{Journal, Trial};
-use crate::paths::Paths;
+use crate::paths::{Paths, check_output};
 use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, Setting, TrustRegion, render};
 use crate::step::Step;
 use crate::study::Constraints;
@@ -21,9 +21,10 @@ pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, _) = Journal::of_begun_study(&paths)?;
     let file = args.output.clone().unwrap_or_else(|| paths.journal.with_extension("html"));
+    check_output(&paths, &file)?;
     let page = render(&of_journal(&journal)?, Setting::File);
     write_file(&file, &page).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
-    writeln!(stdout(), "{}", file.display())?;
+    writeln!(people(), "{}", file.display())?;
     Ok(())
 }
 
@@ -90,6 +91,7 @@ pub(crate) fn data(
             })
             .collect(),
         relevance: optimizer.relevance().unwrap_or_default(),
+        history: None,
     }
 }
 
@@ -114,7 +116,7 @@ fn parameter(parameter: &labcat::Parameter) -> Parameter {
         labels: match &parameter.kind {
             ParameterKind::Categorical { labels, .. } => labels.iter().map(Label::to_string).collect(),
             ParameterKind::Boolean => vec!["false".to_owned(), "true".to_owned()],
-            ParameterKind::Real | ParameterKind::Integer { .. } => Vec::new(),
+            ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => Vec::new(),
         },
     }
 }

@@ -4,18 +4,18 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::{Evaluation, Optimizer};
+use labcat::Optimizer;
 use serde_json::json;
 
 use super::export::trial_json;
 
-use crate::best::{Best, Recommended, with};
+use crate::best::{Found, with};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
-use crate::journal::{Correction, InHand, Journal, Trial, claimed, holder};
+use crate::format::{count, date, json_text, last_lines, moment, number, people, printable, timestamp, word};
+use crate::journal::{Correction, InHand, Job, Journal, Trial, claimed, holder, is_run, running};
 use crate::paths::Paths;
-use crate::study::{Constraints, Identity, duration};
+use crate::study::{Constraints, Identity, Study, duration};
 
 /// How many of the newest failures are shown.
 const FAILURES_SHOWN: usize = 5;
@@ -25,46 +25,39 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     let (optimizer, constraints) = (journal.optimizer()?, identity.constraints()?);
-    let Some(found) = Best::of(&optimizer, &constraints) else {
+    let Some(found) = Found::of(&optimizer, &constraints) else {
         return Err(Failure::run(format!(
             "no evaluation of {} has succeeded yet, so there is no best one",
             args.study.path.display()
         )));
     };
-    let mut out = stdout().lock();
-    let recommended = Recommended::of(&optimizer).filter(|_| found.violated.is_none());
-    let (best, value) = (found.evaluation, found.value());
+    let mut out = people();
+    let told = optimizer.n_evaluations();
     if args.json {
-        let line = json!({
-            "recommended": recommended.as_ref().map(|found| found.as_json(&identity)),
-            "id": best.id.0, "value": value, "x": identity.by_name(&best.x),
-            "evaluations": optimizer.n_evaluations(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
-        });
-        writeln!(out, "{}", with(line, found.constraints_json(&constraints)))?;
+        let stop = optimizer.stop_reason().map(|reason| reason.to_string());
+        let line =
+            json!({"recommended": null, "id": null, "value": null, "x": null, "evaluations": told, "stop": stop});
+        writeln!(out, "{}", json_text(&with(line, found.as_json(&identity, &constraints))))?;
         return Ok(());
     }
-    let shown = value.map_or_else(|| "missing".to_owned(), number);
-    if found.violated.is_some() {
+    let best = &found.best;
+    if best.violated.is_some() {
         writeln!(out, "no evaluation meets the constraints yet; this one violates them least")?;
     }
-    let x = match &recommended {
-        Some(found) => {
-            writeln!(out, "recommended {}", found.in_words())?;
-            found.x()
-        }
+    match &found.recommended {
+        Some(found) => writeln!(out, "recommended {} after {}", found.in_words(), count(told, "evaluation"))?,
         None => {
-            writeln!(out, "value {shown} (evaluation {} of {})", best.id, optimizer.n_evaluations())?;
-            &best.x
+            let value = best.value().map_or_else(|| "missing".to_owned(), number);
+            writeln!(out, "value {value} (evaluation {} of {told})", best.evaluation.id)?;
         }
-    };
-    for (name, value) in identity.named(x) {
+    }
+    for (name, value) in identity.named(found.x()) {
         writeln!(out, "{name} = {value}")?;
     }
-    if recommended.is_some() {
-        writeln!(out, "best draw {shown} (evaluation {} of {})", best.id, optimizer.n_evaluations())?;
-    }
-    for line in constraints.lines(best.outcome.constraints()) {
-        writeln!(out, "{line}")?;
+    if found.recommended.is_none() {
+        for line in constraints.lines(best.evaluation.outcome.constraints()) {
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }
@@ -98,6 +91,8 @@ struct Status<'a> {
     told: Vec<Trial>,
     pending: Vec<Trial>,
     in_hand: Vec<InHand>,
+    /// Jobs of which an end is expected.
+    jobs: Vec<Job>,
     /// Who is changing the study at this moment.
     holder: Option<String>,
     /// What living `labcat worker`s have in hand.
@@ -108,17 +103,26 @@ struct Status<'a> {
 impl Status<'_> {
     fn of<'a>(journal: &Journal, identity: &'a Identity, paths: &Paths) -> Result<Status<'a>, Failure> {
         let claimed = claimed(&paths.journal);
-        let workers = (!claimed.is_empty()).then(|| format!("labcat worker: {}", count(claimed.len(), "worker")));
+        let in_hand = running(&paths.journal).map(|by| match is_run(&by) {
+            true => by,
+            false => format!("labcat worker: {}", count(claimed.len(), "worker")),
+        });
+        let holder = in_hand.or_else(|| holder(&paths.lock));
+        let mut optimizer = journal.optimizer()?;
+        if !holder.as_deref().is_some_and(is_run) {
+            with_limits_of_file(&mut optimizer, identity, paths);
+        }
         Ok(Status {
             name: journal.name()?,
             created: journal.created()?,
             identity,
             constraints: identity.constraints()?,
-            optimizer: journal.optimizer()?,
+            optimizer,
             told: journal.told()?,
             pending: journal.pending()?,
             in_hand: journal.in_hand()?,
-            holder: workers.or_else(|| holder(&paths.lock)),
+            jobs: journal.open_jobs()?,
+            holder,
             claimed,
             word: paths.word(),
         })
@@ -138,6 +142,7 @@ impl Status<'_> {
         match self.in_hand.iter().find(|running| running.id == id) {
             None => ("asked", None),
             Some(running) if self.is_running(id) => ("running", Some((moment() - running.started).max(0.0))),
+            Some(_) if self.job(id).is_some() => ("submitted", None),
             Some(_) => ("interrupted", None),
         }
     }
@@ -145,6 +150,13 @@ impl Status<'_> {
     /// Whether whoever began an evaluation still lives.
     fn is_running(&self, id: u64) -> bool {
         if self.claimed.is_empty() { self.holder.is_some() } else { self.claimed.contains(&id) }
+    }
+
+    /// The job of an outstanding evaluation, in words.
+    fn job(&self, id: u64) -> Option<String> {
+        let number = |number: &String| format!("job {number} of Slurm");
+        let job = self.jobs.iter().find(|job| job.trial == id)?;
+        Some(job.number.as_ref().map_or_else(|| "a job of Slurm".to_owned(), number))
     }
 
     fn host(&self, id: u64) -> Option<&str> {
@@ -172,6 +184,7 @@ impl Status<'_> {
             json!({
                 "id": trial.id, "x": self.identity.by_name(&trial.x), "state": state, "seconds": seconds,
                 "host": self.host(trial.id), "message": trial.message,
+                "job": self.jobs.iter().find(|job| job.trial == trial.id).and_then(|job| job.number.clone()),
             })
         };
         let failed = |trial: &&Trial| {
@@ -180,28 +193,27 @@ impl Status<'_> {
                 "message": reason(trial), "seconds": trial.seconds,
             })
         };
-        let best = Best::of(optimizer, &self.constraints);
         let mut line = json!({
             "study": self.name, "direction": self.identity.direction, "created": self.created,
             "evaluations": self.told.len(), "budget": optimizer.config().budget, "failures": self.failed().len(),
             "restarts": optimizer.restarts(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
-            "value": best.as_ref().and_then(Best::value),
-            "x": best.as_ref().map(|best| self.identity.by_name(&best.evaluation.x)),
-            "recommended": Recommended::of(optimizer).map(|found| found.as_json(self.identity)),
+            "value": null, "x": null, "recommended": null,
             "in_use_by": self.holder,
             "pending": self.pending.iter().map(pending).collect::<Vec<_>>(),
             "failed": self.failed().iter().map(failed).collect::<Vec<_>>(),
         });
         if self.constraints.is_measured() {
             line["meet_constraints"] = self.feasible().into();
-            line = with(line, best.map_or_else(Default::default, |best| best.constraints_json(&self.constraints)));
         }
-        writeln!(stdout(), "{line}")?;
+        let found = Found::of(optimizer, &self.constraints);
+        let mut found = found.map_or_else(Default::default, |found| found.as_json(self.identity, &self.constraints));
+        found.remove("id");
+        writeln!(stdout(), "{}", json_text(&with(line, found)))?;
         Ok(())
     }
 
     fn in_words(&self) -> Result<(), Failure> {
-        let mut out = stdout().lock();
+        let mut out = people();
         let optimizer = &self.optimizer;
         writeln!(out, "{}: {}, begun {}", self.name, self.identity.direction, date(self.created))?;
         let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
@@ -223,14 +235,15 @@ impl Status<'_> {
             }
             None => {}
         }
-        let recommended = Recommended::of(optimizer);
-        if let Some(found) = &recommended {
-            writeln!(out, "recommended  {} at {}", found.in_words(), self.identity.in_brief(found.x(), 6))?;
-        }
-        if let Some(best) = Best::of(optimizer, &self.constraints) {
-            let title = if recommended.is_some() { "best draw" } else { best.title() };
-            let (value, Evaluation { id, x, .. }) = (best.in_words(number), best.evaluation);
-            writeln!(out, "{title:<12} {value} at {} (evaluation {id})", self.identity.in_brief(x, 6))?;
+        if let Some(found) = Found::of(optimizer, &self.constraints) {
+            let at = self.identity.in_brief(found.x(), 6);
+            match &found.recommended {
+                Some(found) => writeln!(out, "recommended  {} at {at}", found.in_words())?,
+                None => {
+                    let (title, value, id) = (found.title(), found.in_words(number), found.best.evaluation.id);
+                    writeln!(out, "{title:<12} {value} at {at} (evaluation {id})")?;
+                }
+            }
         }
         if let Some(newest) = optimizer.restarts().last() {
             let restarts = count(optimizer.restarts().len(), "restart");
@@ -253,10 +266,14 @@ impl Status<'_> {
             let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
             let state = match self.state(trial.id) {
                 ("running", Some(seconds)) => {
-                    format!(
-                        "  (running for {})",
-                        duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default())
-                    )
+                    let span = duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+                    match self.job(trial.id) {
+                        Some(job) => format!("  ({job}, submitted {span} ago)"),
+                        None => format!("  (running for {span})"),
+                    }
+                }
+                ("submitted", _) => {
+                    format!("  ({}; the next run finds it again)", self.job(trial.id).unwrap_or_default())
                 }
                 ("interrupted", _) => "  (interrupted; the next run repeats it)".to_owned(),
                 _ => String::new(),
@@ -293,6 +310,15 @@ impl Status<'_> {
     }
 }
 
+/// The study may have been edited since the last run: its limits are those that the next one keeps.
+fn with_limits_of_file(optimizer: &mut Optimizer, identity: &Identity, paths: &Paths) {
+    let study = paths.study_file().ok().flatten().and_then(|file| Study::load(file).ok());
+    if let Some(study) = study.filter(|study| study.identity().difference(identity).is_none()) {
+        // What the file says was checked when it was read.
+        let _ = optimizer.set_stopping(study.config.budget, study.config.target, study.config.tolerance);
+    }
+}
+
 /// Why an evaluation failed.
 fn reason(trial: &Trial) -> &str {
     match (&trial.message, trial.source.as_deref()) {
@@ -310,13 +336,13 @@ fn one_as_json(trial: &Trial, corrections: &[Correction], identity: &Identity) -
         json!({"was": was, "became": became, "at": timestamp(*at as f64), "cause": cause})
     };
     line["corrections"] = corrections.iter().map(replaced).collect();
-    writeln!(stdout(), "{line}")?;
+    writeln!(stdout(), "{}", json_text(&line))?;
     Ok(())
 }
 
 fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) -> Result<(), Failure> {
     let constraints = identity.constraints()?;
-    let mut out = stdout().lock();
+    let mut out = people();
     writeln!(out, "evaluation {}: {}", trial.id, trial.status)?;
     for (name, value) in identity.named(&trial.x) {
         writeln!(out, "{name} = {value}")?;
@@ -330,6 +356,7 @@ fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) 
         ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),
         ("seconds", trial.seconds.map(number)),
         ("attempts", (trial.attempts > 1).then(|| trial.attempts.to_string())),
+        ("note", trial.note.clone()),
         ("told by", trial.source.clone()),
         ("command", run.map(|run| run.command.iter().map(|part| word(Path::new(part))).collect::<Vec<_>>().join(" "))),
         ("directory", run.map(|run| run.directory.clone())),

@@ -5,7 +5,9 @@
 //! the log into the file itself, so that the file alone is a whole copy.
 
 mod claim;
+mod copy;
 mod lock;
+mod log;
 mod read;
 mod record;
 mod write;
@@ -16,20 +18,27 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
 use crate::failure::Failure;
-use crate::format::{complain, now};
+use crate::format::{complain, now, word};
 use crate::paths::Paths;
 use crate::study::Identity;
-pub(crate) use claim::{Claim, claimed, clear_claims};
-pub(crate) use lock::{Lock, holder, without_run};
-pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Record, Trial};
+pub(crate) use claim::{Claim, Head, Left, claimed, left, running};
+pub(crate) use copy::replace;
+pub(crate) use lock::{Lock, holder, in_use_by, is_run, without_run};
+pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InHand, Job, Record, Trial};
 
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
 /// What each version of the schema adds to the one before.
-const SCHEMA: [&str; 3] = [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const SCHEMA: [&str; 5] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/job.sql"),
+    include_str!("schema/mark.sql"),
+];
 /// The newest version of the schema.
 const VERSION: usize = SCHEMA.len();
 /// How long another program may hold the journal.
@@ -44,14 +53,32 @@ pub(crate) struct Journal {
     files: [Option<(u64, u64)>; 2],
     /// Something was committed and not yet brought into the file itself.
     unsettled: bool,
+    /// The name of the newest transaction that this process knows.
+    token: String,
 }
 
 impl Journal {
     /// Opens the journal for writing, making it if it is not there. One of an older version becomes one of this.
     pub(crate) fn open_or_create(path: &Path) -> Result<Journal, Failure> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Journal::open_to_write(path, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens a journal for writing that must be there.
+    pub(crate) fn open_existing(path: &Path) -> Result<Journal, Failure> {
+        match path.exists() {
+            true => Journal::open_to_write(path, OpenFlags::empty()),
+            false => Err(Failure::run(format!("the journal {} is gone", path.display()))),
+        }
+    }
+
+    fn open_to_write(path: &Path, create: OpenFlags) -> Result<Journal, Failure> {
+        if log::is_foreign(path) {
+            log::set_aside(path)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let db = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
-        let mut journal = Journal { db, path: path.to_owned(), files: [None; 2], unsettled: true };
+        let mut journal = Journal::of(db, path);
+        journal.unsettled = true;
         journal.prepare().map_err(|error| trouble(path, &error))?;
         match journal.version()? {
             None if journal.is_empty()? => journal.upgrade(0)?,
@@ -59,9 +86,18 @@ impl Journal {
             Some(VERSION) => {}
             Some(older) => journal.upgrade(older)?,
         }
+        journal.token = journal.newest_token().map_err(|error| journal.trouble(&error))?;
         journal.settle()?;
         journal.files = journal.numbers();
         Ok(journal)
+    }
+
+    fn of(db: Connection, path: &Path) -> Journal {
+        Journal { db, path: path.to_owned(), files: [None; 2], unsettled: false, token: String::new() }
+    }
+
+    fn newest_token(&self) -> rusqlite::Result<String> {
+        self.db.query_row("SELECT token FROM mark", [], |row| row.get(0))
     }
 
     /// Opens an existing journal to look at it, also where nothing can be written, also while a run goes on. One of an
@@ -95,8 +131,9 @@ impl Journal {
             1 => Connection::open_with_flags(path, read_only),
             _ => Connection::open_with_flags(&immutable, read_only | OpenFlags::SQLITE_OPEN_URI),
         };
+        let foreign = log::is_foreign(path);
         let mut failure = None;
-        for number in 0..3 {
+        for number in if foreign { 2..3 } else { 0..3 } {
             let opened = attempt(number).and_then(|db| {
                 db.busy_timeout(PATIENCE)?;
                 db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
@@ -104,13 +141,15 @@ impl Journal {
             });
             match opened {
                 Ok(db) => {
-                    if number == 2 && fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) {
+                    let log = path.display();
+                    if foreign {
+                        complain(&format!("warning: {log}-wal is the log of another journal, it is not read"));
+                    } else if number == 2 && fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) {
                         complain(&format!(
-                            "warning: {}-wal cannot be read in this place; what was written last may be missing",
-                            path.display()
+                            "warning: {log}-wal cannot be read in this place; what was written last may be missing"
                         ));
                     }
-                    return Ok(Journal { db, path: path.to_owned(), files: [None; 2], unsettled: false });
+                    return Ok(Journal::of(db, path));
                 }
                 Err(error) => failure = failure.or(Some(trouble(path, &error))),
             }
@@ -191,7 +230,7 @@ impl Journal {
     pub(crate) fn begin(&mut self, name: &str, identity: &Identity, state: &str) -> Result<(), Failure> {
         let identity = serde_json::to_string(identity).map_err(|error| Failure::run(error.to_string()))?;
         let mut write = || {
-            let transaction = self.db.transaction()?;
+            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for (key, value) in [("name", name), ("identity", &identity), ("created", &now().to_string())] {
                 transaction.execute("INSERT INTO meta (key, value) VALUES (?1, ?2)", params![key, value])?;
             }
@@ -205,27 +244,46 @@ impl Journal {
 
     /// Makes the changes and the optimizer's state durable, all or nothing.
     pub(crate) fn commit(&mut self, changes: &[Change], state: &str) -> Result<(), Failure> {
+        let known = self.token.clone();
         let mut write = || {
-            let transaction = self.db.transaction()?;
+            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let Some(token) = write::mark(&transaction, &known)? else { return Ok(None) };
             changes.iter().try_for_each(|change| write::apply(&transaction, change))?;
             transaction.prepare_cached("UPDATE state SET json = ?1")?.execute([state])?;
-            transaction.commit()
+            transaction.commit()?;
+            Ok(Some(token))
         };
-        write().map_err(|error| trouble(&self.path, &error))?;
+        match write().map_err(|error| trouble(&self.path, &error))? {
+            Some(token) => self.token = token,
+            None => return Err(self.changed_by_others()),
+        }
         self.unsettled = true;
         self.check_present()
     }
 
-    /// Brings what was committed into the file itself, as far as nobody is reading what was before.
+    fn changed_by_others(&self) -> Failure {
+        Failure::run(format!(
+            "another process has changed {} meanwhile, although this one had its lock: do not delete {}-lock while something runs, \
+             and keep the study on a disk of this machine; nothing was written over, run the same command again",
+            self.path.display(),
+            self.path.display()
+        ))
+    }
+
+    /// Brings what was committed into the file itself and empties the log, as far as nobody is reading what was before.
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.unsettled) {
-            let done = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-                Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-            });
-            let (pages, moved) = done.map_err(|error| self.trouble(&error))?;
-            self.unsettled = moved < pages;
+            self.unsettled = !self.emptied().map_err(|error| self.trouble(&error))?;
         }
         Ok(())
+    }
+
+    /// Whether the log could be emptied. Nobody is waited for.
+    fn emptied(&self) -> rusqlite::Result<bool> {
+        self.db.busy_timeout(Duration::ZERO)?;
+        let done = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        self.db.busy_timeout(PATIENCE)?;
+        Ok(done? == 0)
     }
 
     fn numbers(&self) -> [Option<(u64, u64)>; 2] {
@@ -238,20 +296,27 @@ impl Journal {
             return Ok(());
         }
         let path = self.path.display();
-        let rescued = (1..100).map(|n| self.path.with_extension(format!("rescued-{n}.db"))).find(|file| !file.exists());
-        let saved = rescued.and_then(|file| {
-            let name = file.to_str()?;
-            self.db.execute("VACUUM INTO ?1", [name]).is_ok().then(|| name.to_owned())
-        });
-        let advice = match saved {
-            Some(name) => {
-                format!("what it held is in {name}: rename that to {path} and run the same command again")
+        let rescued = log::free_name(|n| self.path.with_extension(format!("rescued-{n}.db")));
+        let advice = match self.copy_to(&rescued) {
+            Ok(()) => {
+                self.remove_own_log();
+                let (study, rescued) = (word(&self.path.with_extension("toml")), rescued.display());
+                format!("what it held is in {rescued}: `labcat restore {study} {rescued}` puts that back")
             }
-            None => "what it held could not be saved".to_owned(),
+            Err(failure) => format!("what it held could not be saved: {failure}"),
         };
         Err(Failure::run(format!(
             "the journal {path} or its log {path}-wal was deleted or replaced while the study ran; {advice}"
         )))
+    }
+
+    /// Removes the log of a file that is no longer there, so that nothing takes it for its own.
+    fn remove_own_log(&self) {
+        let log = beside(&self.path, "-wal");
+        if number_of(&self.path) != self.files[0] && number_of(&log) == self.files[1] {
+            let _ = fs::remove_file(log);
+            let _ = fs::remove_file(beside(&self.path, "-shm"));
+        }
     }
 }
 

@@ -4,13 +4,13 @@ use labcat::{Evaluation, Optimizer, TrialId};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
-use super::record::{Correction, Execution, InHand, Trial, outcome};
+use super::record::{Correction, Execution, InHand, Job, Trial, outcome};
 use crate::failure::Failure;
 use crate::study::Identity;
 use crate::value::Reading;
 
 const TRIAL: &str =
-    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, command, directory,
+    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, note, command, directory,
     host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
     FROM trial LEFT JOIN output ON output.id = trial.id";
 
@@ -26,6 +26,11 @@ impl Journal {
     pub(crate) fn identity(&self) -> Result<Option<Identity>, Failure> {
         let Some(text) = self.meta("identity")? else { return Ok(None) };
         serde_json::from_str(&text).map(Some).map_err(|error| self.damaged("identity", &error))
+    }
+
+    /// The study's id, by which its workers know it.
+    pub(crate) fn study(&self) -> Result<String, Failure> {
+        Ok(self.meta("id")?.unwrap_or_default())
     }
 
     /// The name the study began with.
@@ -116,11 +121,31 @@ impl Journal {
         read().map_err(|error| self.trouble(&error))
     }
 
+    /// The jobs of which an end is expected, by evaluation.
+    pub(crate) fn open_jobs(&self) -> Result<Vec<Job>, Failure> {
+        let read = || -> rusqlite::Result<Vec<Job>> {
+            let mut statement =
+                self.db.prepare("SELECT trial, attempt, name, number FROM job WHERE open ORDER BY trial")?;
+            let job = |row: &Row<'_>| {
+                let trial = row.get::<_, i64>(0)? as u64;
+                Ok(Job { trial, attempt: row.get(1)?, name: row.get(2)?, number: row.get(3)? })
+            };
+            statement.query_map([], job)?.collect()
+        };
+        read().map_err(|error| self.trouble(&error))
+    }
+
+    /// How often an evaluation was submitted to a scheduler.
+    pub(crate) fn submissions(&self, id: u64) -> Result<u32, Failure> {
+        let query = "SELECT coalesce(max(attempt), 0) FROM job WHERE trial = ?1";
+        self.db.query_row(query, [id as i64], |row| row.get(0)).map_err(|error| self.trouble(&error))
+    }
+
     /// A number that differs after every change of the journal.
     pub(crate) fn revision(&self) -> Result<String, Failure> {
         let query = "SELECT (SELECT count(*) FROM trial) || '-' || (SELECT coalesce(max(told), -1) FROM trial) || '-' ||
             (SELECT count(*) FROM correction) || '-' || (SELECT count(*) FROM trial WHERE status = 'cancelled') || '-' ||
-            (SELECT coalesce(sum(attempts), 0) FROM trial) || '-' || (SELECT coalesce(group_concat(id), '') FROM running)";
+            (SELECT coalesce(sum(attempts), 0) FROM trial) || '-' || (SELECT coalesce(group_concat(id, '.'), '') FROM running)";
         self.db.query_row(query, [], |row| row.get(0)).map_err(|error| self.trouble(&error))
     }
 
@@ -153,6 +178,7 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
         stdout: row.get("stdout")?,
         stderr: row.get("stderr")?,
         result: json(row, "result")?,
+        note: row.get("note")?,
         execution: match json(row, "command")? {
             None => None,
             Some(command) => Some(Execution {

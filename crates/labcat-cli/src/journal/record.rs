@@ -1,6 +1,8 @@
 //! What the journal is told, and what it answers.
 
 use labcat::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::study::Constraints;
 use crate::value::Reading;
@@ -13,10 +15,20 @@ pub(crate) const CORRECTED_TO_FAILURE: &str = "it was corrected by hand to be a 
 pub(crate) enum Change {
     /// A suggestion was given out.
     Asked { id: u64, x: Vec<f64> },
+    /// A point waits to be suggested; the optimizer's state has it.
+    Enqueued,
+    /// A remark about an evaluation; an empty one takes it away.
+    Noted { id: u64, text: String },
     /// A run begins: what an earlier one had in hand is in nobody's.
     NothingRuns,
     /// A command is about to start.
     Started { id: u64 },
+    /// A job is about to be submitted; none before it is expected to end.
+    Submitting { id: u64, attempt: u32, name: String },
+    /// It was submitted, and has this number.
+    Submitted { id: u64, attempt: u32, number: String },
+    /// Nothing is expected of the jobs of an evaluation.
+    JobsClosed { id: u64 },
     /// An evaluation ended.
     Told { id: u64, x: Vec<f64>, run: usize, result: Box<Record> },
     /// An evaluation failed and is to be tried again: it stays pending.
@@ -56,6 +68,14 @@ impl Record {
         self.reading.as_ref().and_then(|reading| reading.value)
     }
 
+    /// The same with the standard deviation of the noise in its value, if there is one. The error completes "it …".
+    pub(crate) fn with_std(mut self, std: Option<f64>) -> Result<Record, String> {
+        if let Some(std) = std {
+            self.reading = self.reading.map(|reading| reading.with_std(std)).transpose()?;
+        }
+        Ok(self)
+    }
+
     /// What the optimizer is told.
     pub(crate) fn outcome(&self) -> Outcome {
         let std = self.reading.as_ref().and_then(|reading| reading.std);
@@ -86,8 +106,59 @@ pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, constraints: Vec<f64
     std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome).with_constraints(constraints)
 }
 
+/// A record that waits in a file until it can be told; without what the command printed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The evaluation had failed before.
+    pub(crate) again: bool,
+    reading: Option<Value>,
+    constraints: Vec<f64>,
+    status: String,
+    message: Option<String>,
+    seconds: Option<f64>,
+    attempts: u32,
+    execution: Option<Execution>,
+}
+
+impl Kept {
+    /// The longest command and message that are kept, in bytes: the room for a result is limited.
+    const LONGEST: usize = 2 * 1024;
+
+    pub(crate) fn of(record: &Record, again: bool) -> Kept {
+        let reading = record.reading.as_ref().and_then(|reading| serde_json::from_str(&reading.stored()).ok());
+        let is_short = |run: &Execution| run.command.iter().map(String::len).sum::<usize>() <= Kept::LONGEST;
+        Kept {
+            again,
+            reading,
+            constraints: record.constraints.clone(),
+            status: record.status.to_owned(),
+            message: record.message.as_ref().map(|text| text.chars().take(Kept::LONGEST / 4).collect()),
+            seconds: record.seconds,
+            attempts: record.attempts,
+            execution: record.execution.clone().filter(is_short),
+        }
+    }
+
+    /// The record as it can be told.
+    pub(crate) fn into_record(self) -> Record {
+        let status = ["ok", "timeout"].into_iter().find(|status| *status == self.status).unwrap_or("failed");
+        Record {
+            reading: self.reading.and_then(Reading::restored),
+            constraints: self.constraints,
+            status,
+            source: "command",
+            message: self.message,
+            seconds: self.seconds,
+            attempts: self.attempts,
+            stdout: String::new(),
+            stderr: String::new(),
+            execution: self.execution,
+        }
+    }
+}
+
 /// How a command was run. Times are seconds since 1970.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Execution {
     pub(crate) command: Vec<String>,
     pub(crate) directory: String,
@@ -118,6 +189,8 @@ pub(crate) struct Trial {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) execution: Option<Execution>,
+    /// A remark of the people who measure.
+    pub(crate) note: Option<String>,
 }
 
 impl Trial {
@@ -135,6 +208,16 @@ pub(crate) struct Correction {
     pub(crate) at: u64,
     /// `hand` or `retry`.
     pub(crate) cause: String,
+}
+
+/// A job of a scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) trial: u64,
+    pub(crate) attempt: u32,
+    pub(crate) name: String,
+    /// The scheduler's; `None`: it is not known whether it was submitted.
+    pub(crate) number: Option<String>,
 }
 
 /// An evaluation that a run has, or had, in hand.

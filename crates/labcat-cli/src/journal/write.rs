@@ -1,9 +1,18 @@
 //! Changes of the journal.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::record::{Change, Execution, Record};
 use crate::format::{host, moment, now};
+
+/// Gives the transaction a name, which is returned; `None` if the newest one is not the one that is known.
+pub(super) fn mark(db: &Connection, known: &str) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached(
+        "UPDATE mark SET previous = token, token = lower(hex(randomblob(16))) WHERE token = ?1 RETURNING token",
+    )?
+    .query_row([known], |row| row.get(0))
+    .optional()
+}
 
 /// Writes one change down.
 pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
@@ -12,6 +21,11 @@ pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
             db.prepare_cached("INSERT INTO trial (id, x, status, asked_at) VALUES (?1, ?2, 'pending', ?3)")?
                 .execute(params![*id as i64, point(x), now() as i64])?;
         }
+        Change::Enqueued => {}
+        Change::Noted { id, text } => {
+            let text = Some(text).filter(|text| !text.is_empty());
+            db.execute("UPDATE trial SET note = ?2 WHERE id = ?1", params![*id as i64, text])?;
+        }
         Change::NothingRuns => {
             db.execute("DELETE FROM running", [])?;
         }
@@ -19,6 +33,16 @@ pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
             db.prepare_cached("INSERT OR REPLACE INTO running (id, started_at, host) VALUES (?1, ?2, ?3)")?
                 .execute(params![*id as i64, moment(), host()])?;
         }
+        Change::Submitting { id, attempt, name } => {
+            close_jobs(db, *id)?;
+            db.prepare_cached("INSERT INTO job (trial, attempt, name, noted_at) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![*id as i64, attempt, name, moment()])?;
+        }
+        Change::Submitted { id, attempt, number } => {
+            db.prepare_cached("UPDATE job SET number = ?3 WHERE trial = ?1 AND attempt = ?2")?
+                .execute(params![*id as i64, attempt, number])?;
+        }
+        Change::JobsClosed { id } => close_jobs(db, *id)?,
         Change::Told { id, x, run, result } => told(db, *id, x, *run, result)?,
         Change::Attempted { id, result } => {
             db.prepare_cached("UPDATE trial SET message = ?2, attempts = attempts + ?3, seconds = ?4 WHERE id = ?1")?
@@ -36,6 +60,10 @@ pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
         }
     }
     Ok(())
+}
+
+fn close_jobs(db: &Connection, id: u64) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE job SET open = 0 WHERE trial = ?1 AND open")?.execute([id as i64]).map(|_| ())
 }
 
 fn told(db: &Connection, id: u64, x: &[f64], run: usize, result: &Record) -> rusqlite::Result<()> {
@@ -107,6 +135,10 @@ fn note_correction(
 /// What the command gave and printed, and how it was run. Nothing runs any more.
 fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM running WHERE id = ?1")?.execute([id as i64])?;
+    if result.source == "command" {
+        // A job that goes on although its value was told by hand is the next run's to cancel.
+        close_jobs(db, id)?;
+    }
     let reading = result.reading.as_ref().map(|reading| reading.stored());
     let run = result.execution.as_ref();
     db.prepare_cached(

@@ -35,6 +35,12 @@ impl Capture {
         }
     }
 
+    /// So many bytes of the program were never seen.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.total += bytes;
+        self.tail.clear();
+    }
+
     /// What is kept for people, with a line that says how much is missing.
     pub(crate) fn text(&self) -> String {
         if self.total <= self.shown as u64 {

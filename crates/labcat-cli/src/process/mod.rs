@@ -1,21 +1,26 @@
-//! Running a program to its end: its own process group, bounded output, a deadline, and interruption.
+//! Running a program to its end: its own session without a terminal, bounded output, a deadline, and interruption.
 
 mod capture;
+mod orphans;
 mod stop;
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 pub(crate) use capture::{Capture, SEARCHED};
+pub(crate) use orphans::{ID, JOURNAL, end_orphans, of_journal};
 pub(crate) use stop::{Stop, ignore_file_size_signal};
 
 /// How often a running program is looked at for deadlines, interruption and output that others hold open.
@@ -43,16 +48,16 @@ pub(crate) struct Finished {
 
 /// Runs the program to its end, its deadline or an interruption; then nothing of its process group is left.
 /// `shown` bytes of each output are kept for people.
-pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
+pub(crate) fn run(mut command: Command, timeout: Option<Duration>, shown: usize, stop: &Stop) -> io::Result<Finished> {
     let started = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
-    let group = Pid::from_child(&child);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = spawn(command)?;
+    let group = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a program without a number"))?;
     let mut running = Running {
         group,
         streams: [
-            Stream::new(child.stdout.take().map(Into::into), Capture::new(shown, SEARCHED)),
-            Stream::new(child.stderr.take().map(Into::into), Capture::new(shown, 0)),
+            Stream::new(child.stdout().take().map(Into::into), Capture::new(shown, SEARCHED)),
+            Stream::new(child.stderr().take().map(Into::into), Capture::new(shown, 0)),
         ],
         deadline: timeout.and_then(|timeout| started.checked_add(timeout)),
         ending: None,
@@ -66,6 +71,20 @@ pub(crate) fn run(command: &mut Command, timeout: Option<Duration>, shown: usize
     let [stdout, stderr] = running.streams.map(|stream| stream.kept);
     let end = running.ending.map_or(End::Exited(status), |ending| ending.reason);
     Ok(Finished { end, status, stdout, stderr, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// Starts a program in a process group of its own, without a terminal that it could wait for: in a session of its own where there is one.
+fn spawn(mut command: Command) -> io::Result<Box<dyn ChildWrapper>> {
+    if has_terminal() {
+        return Ok(CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner());
+    }
+    Ok(Box::new(command.process_group(0).spawn()?))
+}
+
+/// Whether this process has a terminal that controls it.
+fn has_terminal() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| File::open("/dev/tty").is_ok())
 }
 
 /// The words for an exit status that is not success.

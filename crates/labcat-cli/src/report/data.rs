@@ -48,6 +48,9 @@ pub(crate) struct ReportData {
     pub(crate) trust_regions: Vec<TrustRegion>,
     /// How much each parameter matters to the value, one per parameter, summing to one; empty while unknown.
     pub(crate) relevance: Vec<f64>,
+    /// How many evaluations and trust regions there are, each with a checksum of all: by these a page says what it has. `None` if nobody asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<[String; 2]>,
 }
 
 /// The point to use of a study whose values have noise.

@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use labcat::{Evaluation, Restart, TrialId};
+use labcat::{Restart, TrialId};
 use serde_json::{Value, json};
 
 use super::retry;
-use crate::best::{Best, Recommended, measured_json, with};
+use crate::best::{Found, measured_json, with};
 use crate::failure::Failure;
-use crate::format::{brief, complain, count, number, printable};
+use crate::format::{brief, complain, count, json_text, number, printable};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -61,7 +61,12 @@ pub(super) struct Display {
     failed: usize,
     /// Why standard output cannot be written, other than that nobody reads it.
     trouble: Option<io::Error>,
+    /// What the live display says was found, of how many evaluations, and when it may be asked for again.
+    found: (String, usize, Instant),
 }
+
+/// A recommendation takes its time: the live display asks for it so rarely that this share of the time is not exceeded.
+const SHARE: u32 = 20;
 
 enum Manner {
     Live(ProgressBar),
@@ -84,6 +89,7 @@ impl Display {
             succeeded: 0,
             failed: 0,
             trouble: None,
+            found: ("no value yet".to_owned(), 0, Instant::now()),
         }
     }
 
@@ -94,7 +100,7 @@ impl Display {
         }
         match &self.manner {
             Manner::Json => {
-                let line = format!("{}\n", self.json(event, session));
+                let line = format!("{}\n", json_text(&self.json(event, session)));
                 self.print(&line);
             }
             Manner::Lines => {
@@ -111,7 +117,7 @@ impl Display {
         }
         if let (Event::End { reason, paths }, Manner::Lines | Manner::Live(_)) = (event, &self.manner) {
             let summary = self.summary(reason, paths, session);
-            self.print(&summary);
+            self.print(&printable(&summary));
         }
     }
 
@@ -119,7 +125,7 @@ impl Display {
     pub(super) fn after_retry(&mut self, paths: &Paths, session: &Session) -> Result<(), Failure> {
         let (succeeded, run) = (self.succeeded, self.succeeded + self.failed);
         let text = match self.manner {
-            Manner::Json => format!("{}\n", self.end("retried", None, session)),
+            Manner::Json => format!("{}\n", json_text(&self.end("retried", None, session))),
             Manner::Lines | Manner::Live(_) => retry::summary(succeeded, run),
         };
         self.print(&text);
@@ -157,22 +163,19 @@ impl Display {
     }
 
     /// Brings the live display up to date.
-    pub(super) fn tick(&self, session: &Session, running: usize) {
+    pub(super) fn tick(&mut self, session: &Session, running: usize) {
         let Manner::Live(bar) = &self.manner else { return };
         let optimizer = &session.optimizer;
-        let best = match Best::of(optimizer, &session.constraints) {
-            Some(best) => {
-                let (value, at) =
-                    (best.in_words(|value| brief(value, 6)), session.identity.in_brief(&best.evaluation.x, 5));
-                format!("{} {value}  at {at}", best.title())
-            }
-            None => "no value yet".to_owned(),
-        };
+        let (_, known, next) = self.found;
+        if known != optimizer.n_evaluations() && Instant::now() >= next {
+            let began = Instant::now();
+            self.found = (found(session), optimizer.n_evaluations(), Instant::now() + SHARE * began.elapsed());
+        }
         let mut facts = vec![format!("{running} running"), format!("{} failed", session.failures())];
         facts.push(count(optimizer.restarts().len(), "restart"));
         facts.extend(self.left(session).map(|left| format!("{} left", duration::show(left))));
         bar.set_position(optimizer.n_evaluations() as u64);
-        bar.set_message(format!("{best}\n{}", facts.join(" · ")));
+        bar.set_message(printable(&format!("{}\n{}", self.found.0, facts.join(" · "))).into_owned());
     }
 
     /// Takes the live display away.
@@ -191,28 +194,10 @@ impl Display {
     }
 
     fn line(&self, event: &Event<'_>, session: &Session) -> Option<String> {
-        let at = |x: &[f64]| session.identity.in_brief(x, 5);
         Some(match event {
             Event::Begin { pending, what, workers } => self.beginning(*pending, what, *workers, session),
             Event::Suggested { .. } | Event::End { .. } | Event::Broken { .. } => return None,
-            Event::Evaluated(Told { id, x, record, improved }) => {
-                let violated = session.constraints.violation(&record.constraints);
-                match (record.value(), violated) {
-                    (Some(value), None) => {
-                        let mark = if *improved { "  best so far" } else { "" };
-                        format!("{id}: {} at {}{mark}", brief(value, 6), at(x))
-                    }
-                    (value, Some(violated)) => {
-                        let mark = if *improved { "  least violated so far" } else { "" };
-                        let value = value.map_or_else(|| "no value".to_owned(), |value| brief(value, 6));
-                        format!("{id}: {value} at {}, violates {violated}{mark}", at(x))
-                    }
-                    (None, None) => {
-                        let why = record.message.as_deref().unwrap_or("no value");
-                        format!("{id}: failed at {}: {why}", at(x))
-                    }
-                }
-            }
+            Event::Evaluated(told) => evaluated_line(told, session),
             Event::Restarted(restart) => {
                 format!("restart after {}: {}", count(restart.at_evaluation, "evaluation"), restart.cause)
             }
@@ -248,21 +233,17 @@ impl Display {
             count(optimizer.restarts().len(), "restart"),
             duration::show(self.began.elapsed()),
         );
-        if let Some(best) = Best::of(optimizer, &session.constraints) {
-            let Evaluation { id, x, .. } = best.evaluation;
-            let recommended = Recommended::of(optimizer).filter(|_| best.violated.is_none());
-            let x = recommended.as_ref().map_or(x.as_slice(), Recommended::x);
-            text += &match (&best.violated, &recommended) {
-                (None, Some(found)) => {
-                    format!("recommended {}; best draw {} (evaluation {id})\n", found.in_words(), best.in_words(number))
-                }
+        if let Some(found) = Found::of(optimizer, &session.constraints) {
+            let (id, best) = (found.best.evaluation.id, &found.best);
+            text += &match (&best.violated, &found.recommended) {
+                (None, Some(found)) => format!("recommended {}\n", found.in_words()),
                 (None, None) => format!("best value {} (evaluation {id})\n", best.in_words(number)),
                 (Some(_), _) => format!(
                     "no evaluation meets the constraints; the least violated: {} (evaluation {id})\n",
                     best.in_words(number)
                 ),
             };
-            for (name, value) in session.identity.named(x) {
+            for (name, value) in session.identity.named(found.x()) {
                 text += &format!("  {name} = {value}\n");
             }
         }
@@ -277,13 +258,7 @@ impl Display {
                 "budget": optimizer.config().budget, "workers": workers,
             }),
             Event::Suggested { id, x } => json!({"event": "suggestion", "id": id.0, "x": session.by_name(x)}),
-            Event::Evaluated(Told { id, x, record, improved }) => with(
-                json!({
-                    "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value(),
-                    "status": record.status, "message": record.message, "seconds": record.seconds, "best": improved,
-                }),
-                measured_json(&session.constraints, record.value(), &record.constraints),
-            ),
+            Event::Evaluated(told) => evaluated_json(told, session),
             Event::Restarted(restart) => json!({
                 "event": "restart", "at_evaluation": restart.at_evaluation, "cause": restart.cause,
             }),
@@ -294,20 +269,58 @@ impl Display {
 
     fn end(&self, reason: &str, message: Option<&str>, session: &Session) -> Value {
         let optimizer = &session.optimizer;
-        let best = Best::of(optimizer, &session.constraints);
-        let recommended = Recommended::of(optimizer).filter(|_| best.as_ref().is_some_and(|b| b.violated.is_none()));
-        let mut end = json!({
+        let end = json!({
             "event": "end", "stop": reason, "message": message, "evaluations": optimizer.n_evaluations(),
             "failures": session.failures(), "restarts": optimizer.restarts().len(),
-            "seconds": self.began.elapsed().as_secs_f64(),
-            "value": best.as_ref().and_then(Best::value),
-            "x": best.as_ref().map(|best| session.by_name(&best.evaluation.x)),
+            "seconds": self.began.elapsed().as_secs_f64(), "value": null, "x": null,
         });
-        if let Some(found) = recommended {
-            end["recommended"] = found.as_json(&session.identity);
-        }
-        with(end, best.map_or_else(Default::default, |best| best.constraints_json(&session.constraints)))
+        let found = Found::of(optimizer, &session.constraints);
+        with(end, found.map_or_else(Default::default, |found| found.as_json(&session.identity, &session.constraints)))
     }
+}
+
+/// What was found so far, in one line.
+fn found(session: &Session) -> String {
+    match Found::of(&session.optimizer, &session.constraints) {
+        Some(found) => {
+            let (value, at) = (found.in_words(|value| brief(value, 6)), session.identity.in_brief(found.x(), 5));
+            format!("{} {value}  at {at}", found.title())
+        }
+        None => "no value yet".to_owned(),
+    }
+}
+
+/// A line about an evaluation that was told. Under noise no draw is called the best.
+pub(super) fn evaluated_line(told: &Told, session: &Session) -> String {
+    let Told { id, x, record, .. } = told;
+    let at = session.identity.in_brief(x, 5);
+    let improved = told.improved && !session.optimizer.has_noise();
+    match (record.value(), session.constraints.violation(&record.constraints)) {
+        (Some(value), None) => {
+            let mark = if improved { "  best so far" } else { "" };
+            format!("{id}: {} at {at}{mark}", brief(value, 6))
+        }
+        (value, Some(violated)) => {
+            let mark = if improved { "  least violated so far" } else { "" };
+            let value = value.map_or_else(|| "no value".to_owned(), |value| brief(value, 6));
+            format!("{id}: {value} at {at}, violates {violated}{mark}")
+        }
+        (None, None) => {
+            let why = record.message.as_deref().unwrap_or("no value");
+            format!("{id}: failed at {at}: {why}")
+        }
+    }
+}
+
+/// The event of an evaluation that was told.
+pub(super) fn evaluated_json(told: &Told, session: &Session) -> Value {
+    let Told { id, x, record, improved } = told;
+    let event = json!({
+        "event": "evaluation", "id": id.0, "x": session.by_name(x), "value": record.value(),
+        "status": record.status, "message": record.message, "seconds": record.seconds,
+        "best": *improved && !session.optimizer.has_noise(),
+    });
+    with(event, measured_json(&session.constraints, record.value(), &record.constraints))
 }
 
 fn bar(name: &str, budget: Option<usize>) -> ProgressBar {
@@ -315,7 +328,7 @@ fn bar(name: &str, budget: Option<usize>) -> ProgressBar {
         Some(budget) => (ProgressBar::new(budget as u64), "{bar:32.cyan/blue} {pos}/{len}"),
         None => (ProgressBar::new_spinner(), "{spinner} {pos} evaluations"),
     };
-    let name = name.replace(['{', '}'], "");
+    let name = printable(name).replace(['{', '}'], "");
     // The template is ours but for the name; if indicatif refuses it, its own default does.
     if let Ok(style) = ProgressStyle::with_template(&format!("{name}  {counts}  {{elapsed_precise}}\n{{msg}}")) {
         bar.set_style(style.progress_chars("━╸─"));

@@ -1,7 +1,7 @@
 //! One evaluation: the command with its values, and what it gives.
 
 use crate::study::values;
-use labcat::{Domain, Parameter};
+use labcat::Domain;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
@@ -12,6 +12,7 @@ use super::prepare::{self, Sheet};
 use crate::failure::Failure;
 use crate::format::{host, moment};
 use crate::journal::{Execution, Record};
+use crate::paths::{Paths, open_regular};
 use crate::process::{self, Capture, End, Finished, Stop};
 use crate::study::template::Template;
 use crate::study::{Constraints, Objective, Problem, Study, duration};
@@ -38,6 +39,8 @@ pub(crate) struct Evaluator {
     needed: Vec<String>,
     /// The study's templates, read.
     sheets: Vec<Sheet>,
+    /// The study's journal, as programs are told of it.
+    journal: String,
 }
 
 /// How much of a value file is read; of a larger one the end.
@@ -49,27 +52,41 @@ impl Evaluator {
         let (domain, constraints) = (study.domain.clone(), study.constraints.clone());
         let names: Vec<String> = domain.parameters().iter().map(|p| p.name.clone()).collect();
         let sheets = prepare::read(&objective, &names, file)?;
-        Ok(Evaluator { objective, domain, needed: constraints.results(), constraints, sheets })
+        let journal = process::of_journal(&Paths::of(file).journal);
+        Ok(Evaluator { objective, domain, needed: constraints.results(), constraints, sheets, journal })
+    }
+
+    /// Whether another one would run the same commands.
+    pub(crate) fn is_same(&self, other: &Evaluator) -> bool {
+        // Patterns cannot be compared, their texts can. The line of the command does not matter.
+        let text = |it: &Evaluator| {
+            let mut objective = it.objective.clone();
+            objective.line = 0;
+            format!("{objective:?} {:?}", it.sheets)
+        };
+        text(self) == text(other)
     }
 
     /// Parameters that nothing uses: they were probably forgotten.
-    pub(crate) fn warnings(&self) -> Vec<Problem> {
+    pub(crate) fn warning(&self) -> Option<Problem> {
         if self.objective.parameters_file.is_some() {
-            return Vec::new();
+            return None;
         }
         let texts = self.objective.command.iter().chain([&self.objective.directory]);
         let used: Vec<usize> =
             texts.chain(self.sheets.iter().map(|sheet| &sheet.text)).flat_map(Template::parameters).collect();
         let where_to = if self.sheets.is_empty() { "`command` does" } else { "`command` and `template` do" };
         let forgotten = self.domain.parameters().iter().enumerate().filter(|(index, _)| !used.contains(index));
-        let problem = |(_, parameter): (usize, &Parameter)| Problem {
-            line: self.objective.line,
-            message: format!(
-                "{where_to} not use {{{0}}}; the command finds it in its environment as LABCAT_{0}",
-                parameter.name
-            ),
-        };
-        forgotten.map(problem).collect()
+        let names: Vec<&str> = forgotten.map(|(_, parameter)| parameter.name.as_str()).collect();
+        let braced: Vec<String> = names.iter().map(|name| format!("{{{name}}}")).collect();
+        let variables: Vec<String> = names.iter().map(|name| format!("LABCAT_{name}")).collect();
+        let it = if names.len() == 1 { "it" } else { "them" };
+        let message = format!(
+            "{where_to} not use {}; the command finds {it} in its environment as {}",
+            braced.join(", "),
+            variables.join(", ")
+        );
+        (!names.is_empty()).then_some(Problem { line: self.objective.line, message })
     }
 
     /// Evaluates a point, again after a failure as often as the study wants.
@@ -86,41 +103,58 @@ impl Evaluator {
     }
 
     fn attempt(&self, id: u64, x: &[f64], stop: &Stop) -> Evaluated {
+        let plan = match self.make_ready(id, x) {
+            Ok(()) => self.plan(id, x),
+            Err(why) => return Evaluated::Impossible(why),
+        };
+        let mut command = Command::new(&plan.words[0]);
+        command.args(&plan.words[1..]).current_dir(&plan.directory).envs(plan.environment.iter().cloned());
+        let started = moment();
+        match process::run(command, self.objective.timeout, self.objective.keep_output, stop) {
+            Ok(finished) => {
+                let (exit, signal) = (finished.status.code(), finished.status.signal());
+                let ran = Execution { host: host(), started, ended: moment(), exit, signal, ..plan.execution() };
+                self.judge(finished, x, plan.value_file.as_deref(), ran)
+            }
+            Err(error) => Evaluated::Impossible(cannot_start(&plan.words[0], &plan.directory, &error)),
+        }
+    }
+
+    /// Makes the directory of an evaluation ready for its command.
+    pub(super) fn make_ready(&self, id: u64, x: &[f64]) -> Result<(), String> {
         let values = values::texts(&self.domain, x);
         let directory = self.directory(id, &values);
-        let prepared = prepare::directory(&self.objective, &self.sheets, &directory, id, &values)
-            .and_then(|()| self.write_parameters(&directory, id, x, &values));
-        if let Err(why) = prepared {
-            return Evaluated::Impossible(why);
-        }
-        let value_file = self.objective.value_file.as_ref().map(|file| directory.join(file.fill(id, &values)));
-        if let Some(file) = &value_file {
-            // What an earlier attempt left must not be taken for this one's value.
-            match fs::remove_file(file) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Evaluated::Impossible(format!("cannot replace the value file {}: {error}", file.display()));
-                }
-                _ => {}
+        prepare::directory(&self.objective, &self.sheets, &directory, id, &values)?;
+        self.write_parameters(&directory, id, x, &values)?;
+        let Some(file) = self.value_file(id, &values, &directory) else { return Ok(()) };
+        // What an earlier attempt left must not be taken for this one's value.
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("cannot replace the value file {}: {error}", file.display()))
             }
+            _ => Ok(()),
         }
-        let words = self.words(id, &values, &directory);
-        let mut command = self.command(id, &values, &words, &directory);
-        let started = moment();
-        match process::run(&mut command, self.objective.timeout, self.objective.keep_output, stop) {
-            Ok(finished) => {
-                let execution = Execution {
-                    command: words,
-                    directory: std::path::absolute(&directory).unwrap_or(directory).to_string_lossy().into_owned(),
-                    host: host(),
-                    started,
-                    ended: moment(),
-                    exit: finished.status.code(),
-                    signal: finished.status.signal(),
-                };
-                self.judge(finished, x, value_file.as_deref(), execution)
-            }
-            Err(error) => Evaluated::Impossible(cannot_start(&words[0], &directory, &error)),
+    }
+
+    /// The command of an evaluation whose directory is ready. Values are arguments or variables, never part of a program that
+    /// a shell reads, unless the study asks for a shell; then they are decimal numbers and plain words.
+    pub(super) fn plan(&self, id: u64, x: &[f64]) -> Plan {
+        let values = values::texts(&self.domain, x);
+        let directory = self.directory(id, &values);
+        let parameters = self.domain.parameters().iter().zip(&values);
+        let variables = parameters.map(|(parameter, value)| (format!("LABCAT_{}", parameter.name), value.clone()));
+        let environment = self.objective.environment.iter().cloned().chain(variables);
+        let marks = [(process::ID, id.to_string()), (process::JOURNAL, self.journal.clone())];
+        Plan {
+            words: self.words(id, &values, &directory),
+            environment: environment.chain(marks.map(|(name, value)| (name.to_owned(), value))).collect(),
+            value_file: self.value_file(id, &values, &directory),
+            directory,
         }
+    }
+
+    fn value_file(&self, id: u64, values: &[String], directory: &Path) -> Option<PathBuf> {
+        self.objective.value_file.as_ref().map(|file| directory.join(file.fill(id, values)))
     }
 
     fn directory(&self, id: u64, values: &[String]) -> PathBuf {
@@ -154,21 +188,6 @@ impl Evaluator {
         }
     }
 
-    /// The command of one evaluation. Values are arguments or variables, never part of a program that a shell reads,
-    /// unless the study asks for a shell; then they are decimal numbers.
-    fn command(&self, id: u64, values: &[String], words: &[String], directory: &Path) -> Command {
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).current_dir(directory);
-        for (name, value) in &self.objective.environment {
-            command.env(name, value);
-        }
-        for (parameter, value) in self.domain.parameters().iter().zip(values) {
-            command.env(format!("LABCAT_{}", parameter.name), value);
-        }
-        command.env("LABCAT_id", id.to_string());
-        command
-    }
-
     fn write_parameters(&self, directory: &Path, id: u64, x: &[f64], values: &[String]) -> Result<(), String> {
         let Some(template) = &self.objective.parameters_file else { return Ok(()) };
         let file = directory.join(template.fill(id, values));
@@ -177,7 +196,14 @@ impl Evaluator {
             .map_err(|error| format!("cannot write parameters_file {}: {error}", file.display()))
     }
 
-    fn judge(&self, finished: Finished, x: &[f64], value_file: Option<&Path>, execution: Execution) -> Evaluated {
+    /// What came of a command that ended: its value, or why there is none.
+    pub(super) fn judge(
+        &self,
+        finished: Finished,
+        x: &[f64],
+        value_file: Option<&Path>,
+        execution: Execution,
+    ) -> Evaluated {
         let (timeout, measured) = match finished.end {
             End::Interrupted => return Evaluated::Interrupted,
             End::TimedOut => {
@@ -193,6 +219,17 @@ impl Evaluator {
                 (false, reading.and_then(|reading| self.measured(x, reading)))
             }
         };
+        self.recorded(measured, timeout, finished, execution)
+    }
+
+    /// What is written down of a command that ended.
+    pub(super) fn recorded(
+        &self,
+        measured: Result<(Reading, Vec<f64>), String>,
+        timeout: bool,
+        finished: Finished,
+        execution: Execution,
+    ) -> Evaluated {
         let record = Record::of(measured, "command", &self.constraints);
         Evaluated::Ended(Box::new(Record {
             status: if timeout { "timeout" } else { record.status },
@@ -209,6 +246,29 @@ impl Evaluator {
     fn measured(&self, x: &[f64], reading: Reading) -> Result<(Reading, Vec<f64>), String> {
         let excesses = self.constraints.measure(x, &reading).map_err(|why| format!("its output {why}"))?;
         Ok((reading, excesses))
+    }
+}
+
+/// How an evaluation is run.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The program, and its arguments.
+    pub(super) words: Vec<String>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) directory: PathBuf,
+    pub(super) value_file: Option<PathBuf>,
+}
+
+impl Plan {
+    /// Where the command runs, whatever the directory of this process.
+    pub(super) fn place(&self) -> PathBuf {
+        std::path::absolute(&self.directory).unwrap_or_else(|_| self.directory.clone())
+    }
+
+    /// What is written down of how it is run.
+    pub(super) fn execution(&self) -> Execution {
+        let directory = self.place().to_string_lossy().into_owned();
+        Execution { command: self.words.clone(), directory, ..Execution::default() }
     }
 }
 
@@ -274,7 +334,7 @@ fn of_file(extraction: &Extraction, file: &Path, needed: &[String]) -> Result<Re
 }
 
 fn end_of(file: &Path) -> io::Result<String> {
-    let mut file = fs::File::open(file)?;
+    let mut file = open_regular(file)?;
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(length.saturating_sub(VALUE_FILE)))?;
     let mut bytes = Vec::new();

@@ -6,8 +6,11 @@
 
 mod display;
 pub(crate) mod evaluate;
+mod failures;
+mod keep;
 mod prepare;
 mod retry;
+mod slurm;
 mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -19,15 +22,18 @@ use labcat::{AskError, Suggestion, TrialId};
 
 use crate::cli;
 use crate::failure::{self, Failure};
-use crate::format::{complain, count, last_lines};
-use crate::journal::{Record, claimed, clear_claims};
+use crate::format::complain;
+use crate::journal::{Claim, Head, Job, Left, Record, claimed};
 use crate::paths::Paths;
-use crate::process::Stop;
+use crate::process::{Stop, end_orphans};
 use crate::session::Session;
 use crate::study::{Objective, OnFailure, Study};
 use display::{Display, Event, Told};
 use evaluate::{Evaluated, Evaluator};
+use failures::{Rules, Verdict, to_be_fixed};
+use keep::keep;
 pub(crate) use retry::retry;
+use slurm::{Cluster, News, Submission};
 pub(crate) use worker::worker;
 
 /// How long to wait for short commands that hold the lock before the run is refused.
@@ -36,10 +42,13 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
 /// The longest that the journal's file lacks something that was committed.
 const SETTLED_WITHIN: Duration = Duration::from_secs(1);
+/// How long running commands may take to end after a failure of our own.
+const ENDED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A worker's news, or a signal's.
 enum Message {
     Ended { id: TrialId, evaluated: Evaluated },
+    Job(Box<News>),
     Signal,
 }
 
@@ -51,7 +60,7 @@ pub(crate) fn run(args: &cli::Run) -> Result<(), Failure> {
     }
     let mut run = Run::new(&paths, study, args.workers, args.json, "run")?;
     run.queue = run.session.pending();
-    run.go(&paths)
+    run.go()
 }
 
 /// The study that is to be run: there must be a file of it.
@@ -72,10 +81,23 @@ fn evaluator(study: &Study, paths: &Paths) -> Result<(Evaluator, Objective), Fai
         )));
     };
     let evaluator = Evaluator::new(objective.clone(), study, &paths.study)?;
-    for warning in evaluator.warnings() {
+    // Once is enough: when the study begins.
+    if let Some(warning) = evaluator.warning().filter(|_| !paths.journal.exists()) {
         complain(&format!("warning: {}", failure::at(&paths.study, &warning)));
     }
     Ok((evaluator, objective))
+}
+
+/// Refuses to evaluate on this machine what an earlier run has left with Slurm.
+fn without_jobs(session: &Session, paths: &Paths) -> Result<(), Failure> {
+    match session.open_jobs()?.first() {
+        None => Ok(()),
+        Some(Job { trial, .. }) => Err(Failure::run(format!(
+            "evaluation {trial} is with Slurm, as an earlier run left it: write submit = \"slurm\" into [objective] again; Ctrl-C \
+             during `labcat run {}` then cancels the jobs, and the study can go on without Slurm",
+            paths.word()
+        ))),
+    }
 }
 
 /// A run on its way.
@@ -86,16 +108,25 @@ struct Run {
     task: Task,
     on_failure: OnFailure,
     workers: usize,
-    /// Failures in a row that end the run, and how many there are.
+    /// Failures in a row that end the run, and how many there are among evaluations that are run again.
     failures_allowed: Option<usize>,
-    failures_in_a_row: usize,
+    failed_again: usize,
     deadline: Option<Instant>,
     /// Suggestions that an earlier run, or `labcat ask`, left pending.
     queue: VecDeque<Suggestion>,
-    running: BTreeMap<TrialId, Vec<f64>>,
+    running: BTreeMap<TrialId, (Vec<f64>, Claim)>,
     /// Told since the last commit.
-    told: Vec<Told>,
+    told: Vec<(Told, Claim)>,
+    /// Who has the evaluations in hand, as others read it.
+    by: String,
+    paths: Paths,
     sender: Sender<Message>,
+    /// Evaluations are jobs of Slurm.
+    cluster: Option<Cluster>,
+    /// Jobs of an earlier run, of which an end is expected.
+    open_jobs: BTreeMap<u64, Job>,
+    /// Evaluations whose jobs are gone: they need others.
+    lost: Vec<Submission>,
     stop: Stop,
     /// Why the run fails once what is running has ended.
     halt: Option<Halt>,
@@ -123,13 +154,6 @@ struct Halt {
     message: String,
 }
 
-impl Halt {
-    /// The command cannot be run, or the study wants it so: to be mended.
-    fn command(why: &str, again: &str) -> Halt {
-        Halt { stop: "error", message: format!("{why}\nthe study is intact: mend the command, then `{again}` goes on") }
-    }
-}
-
 impl Run {
     /// Opens the study.
     fn new(paths: &Paths, mut study: Study, workers: Option<usize>, json: bool, purpose: &str) -> Result<Run, Failure> {
@@ -145,24 +169,46 @@ impl Run {
                 paths.word()
             )));
         }
-        clear_claims(&paths.journal);
+        if !session.in_hand()?.is_empty() {
+            end_orphans(&paths.journal, None);
+        }
+        let taken = session.take_in(&paths.journal)?;
+        session.commit()?;
+        taken.into_iter().for_each(Left::remove);
         let (sender, receiver) = channel();
         let notify = sender.clone();
         let stop = Stop::on_signals(move || drop(notify.send(Message::Signal)))
             .map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
+        let open_jobs: BTreeMap<u64, Job> = session.open_jobs()?.into_iter().map(|job| (job.trial, job)).collect();
+        let cluster = match objective.slurm.clone() {
+            Some(slurm) => {
+                let parts = (evaluator.clone(), objective.clone(), slurm);
+                let lock = paths.journal.with_extension("db-submit");
+                Some(Cluster::start(parts, session.job_prefix(), &lock, sender.clone(), stop.clone())?)
+            }
+            None => {
+                without_jobs(&session, paths)?;
+                None
+            }
+        };
         Ok(Run {
             display: Display::new(json, &study, &session),
             evaluator,
+            cluster,
+            open_jobs,
+            lost: Vec::new(),
             task: Task::Study,
             on_failure: objective.on_failure,
             workers: study.workers,
             failures_allowed: objective.failures_in_a_row(study.workers),
-            failures_in_a_row: 0,
+            failed_again: 0,
             deadline: study.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             session,
             queue: VecDeque::new(),
             running: BTreeMap::new(),
             told: Vec::new(),
+            by: format!("labcat {purpose} (process {})", std::process::id()),
+            paths: paths.clone(),
             sender,
             stop,
             halt: None,
@@ -174,25 +220,25 @@ impl Run {
     }
 
     /// Runs to the end.
-    fn go(mut self, paths: &Paths) -> Result<(), Failure> {
+    fn go(mut self) -> Result<(), Failure> {
         let Some(messages) = self.messages.take() else { return Ok(()) };
-        let outcome = self.finish(&messages, paths);
+        let outcome = self.finish(&messages);
         match (outcome, self.display.trouble()) {
             (Ok(()), Some(error)) => Err(Failure::run(format!(
                 "cannot write to standard output: {error}; the study itself is whole, see `labcat status {}`",
-                paths.word()
+                self.paths.word()
             ))),
             (outcome, _) => outcome,
         }
     }
 
-    fn finish(&mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
+    fn finish(&mut self, messages: &Receiver<Message>) -> Result<(), Failure> {
         self.session.nothing_runs();
         self.restarts_shown = self.session.optimizer.restarts().len();
         let what = if self.task == Task::Study { "pending suggestion" } else { "failed evaluation" };
         let begin = Event::Begin { pending: self.queue.len(), what, workers: self.workers };
         self.display.show(&begin, &self.session);
-        let outcome = self.evaluations(messages, paths);
+        let outcome = self.evaluations(messages);
         if outcome.is_err() {
             self.end_commands(messages);
         }
@@ -200,60 +246,66 @@ impl Run {
         let broken = match (outcome, self.halt.take()) {
             (Err(failure), _) => Some((failure, "error")),
             (Ok(()), Some(halt)) => Some((Failure::run(halt.message), halt.stop)),
-            (Ok(()), None) => self.stop.requested().then(|| (self.interrupted(paths), "interrupted")),
+            (Ok(()), None) => self.stop.requested().then(|| (self.interrupted(), "interrupted")),
         };
         if let Some((failure, stop)) = broken {
             self.display.show(&Event::Broken { failure: &failure, stop }, &self.session);
             return Err(failure);
         }
         if self.task == Task::Again {
-            return self.display.after_retry(paths, &self.session);
+            return self.display.after_retry(&self.paths, &self.session);
         }
         let reason = self.stopped.take().unwrap_or_else(|| "budget".to_owned());
-        self.display.show(&Event::End { reason: &reason, paths }, &self.session);
+        self.display.show(&Event::End { reason: &reason, paths: &self.paths }, &self.session);
         match self.session.optimizer.best() {
             Some(_) => Ok(()),
             None => Err(Failure::run(format!(
                 "every evaluation failed; `labcat status {}` shows what the command printed",
-                paths.word()
+                self.paths.word()
             ))),
         }
     }
 
     /// The command that goes on with what is left to do.
-    fn again(&self, paths: &Paths) -> String {
+    fn again(&self) -> String {
         match self.task {
-            Task::Study => format!("labcat run {}", paths.word()),
-            Task::Again => format!("labcat retry {} --failed", paths.word()),
+            Task::Study => format!("labcat run {}", self.paths.word()),
+            Task::Again => format!("labcat retry {} --failed", self.paths.word()),
         }
     }
 
-    fn interrupted(&self, paths: &Paths) -> Failure {
+    fn interrupted(&self) -> Failure {
         let what = if self.task == Task::Study { "resumes the study" } else { "runs what is left" };
-        Failure::interrupted(format!("interrupted; `{}` {what}", self.again(paths)))
+        Failure::interrupted(format!("interrupted; `{}` {what}", self.again()))
     }
 
-    /// Keeps the workers busy until there is nothing left to do.
-    fn evaluations(&mut self, messages: &Receiver<Message>, paths: &Paths) -> Result<(), Failure> {
+    /// Keeps the workers busy until there is nothing left to do. What a worker has sent is taken in before anything can fail.
+    fn evaluations(&mut self, messages: &Receiver<Message>) -> Result<(), Failure> {
+        // The first transaction is brought into the file at once: a copy that was made before is then known from it.
+        let mut idle = true;
         loop {
             let next = self.next_suggestions();
             next.iter().for_each(|suggestion| self.session.started(suggestion.id));
+            let submissions = self.submissions(&next)?;
             self.session.commit()?;
             self.announce();
-            for suggestion in next {
-                self.start(suggestion);
+            if idle || self.settled.elapsed() > SETTLED_WITHIN {
+                self.session.settle()?;
+                self.settled = Instant::now();
             }
+            for suggestion in next {
+                self.start(suggestion)?;
+            }
+            self.submit(submissions);
             if self.running.is_empty() {
                 return Ok(());
             }
             self.display.tick(&self.session, self.running.len());
             let message = messages.recv_timeout(TICK);
-            if message.is_err() || self.settled.elapsed() > SETTLED_WITHIN {
-                self.session.settle()?;
-                self.settled = Instant::now();
-            }
+            idle = message.is_err();
             match message {
-                Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated, paths)?,
+                Ok(Message::Ended { id, evaluated }) => self.take(id, evaluated)?,
+                Ok(Message::Job(news)) => self.learn(*news),
                 Ok(Message::Signal) if !self.stop.at_once() => self.display.note("ending the running evaluations …"),
                 Ok(Message::Signal) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -263,7 +315,7 @@ impl Run {
 
     /// A suggestion for each idle worker, pending ones first.
     fn next_suggestions(&mut self) -> Vec<Suggestion> {
-        let mut next = Vec::new();
+        let mut next = self.with_open_jobs();
         while self.running.len() + next.len() < self.workers {
             if self.stop.requested() || self.halt.is_some() {
                 break;
@@ -292,10 +344,15 @@ impl Run {
         next
     }
 
-    fn start(&mut self, suggestion: Suggestion) {
+    fn start(&mut self, suggestion: Suggestion) -> Result<(), Failure> {
         let Suggestion { id, x } = suggestion;
+        let head = Head { study: self.session.study.clone(), id: id.0, x: x.clone(), by: self.by.clone() };
+        let claim = Claim::take(&self.paths.journal, head)?;
         self.display.show(&Event::Suggested { id, x: &x }, &self.session);
-        self.running.insert(id, x.clone());
+        self.running.insert(id, (x.clone(), claim));
+        if self.cluster.is_some() {
+            return Ok(());
+        }
         let (evaluator, stop, sender) = (self.evaluator.clone(), self.stop.clone(), self.sender.clone());
         let spawned = thread::Builder::new().spawn(move || {
             let evaluated = evaluator.evaluate(id.0, &x, &stop);
@@ -303,62 +360,74 @@ impl Run {
             let _ = sender.send(Message::Ended { id, evaluated });
         });
         if let Err(error) = spawned {
-            self.running.remove(&id);
+            self.release(id);
             self.halt = Some(Halt { stop: "error", message: format!("cannot start another worker: {error}") });
-        }
-    }
-
-    /// Takes in the end of an evaluation.
-    fn take(&mut self, id: TrialId, evaluated: Evaluated, paths: &Paths) -> Result<(), Failure> {
-        let Some(x) = self.running.remove(&id) else { return Ok(()) };
-        match evaluated {
-            Evaluated::Interrupted => {}
-            Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &self.again(paths))),
-            Evaluated::Ended(record)
-                if record.reading.is_none() && self.task == Task::Study && self.on_failure == OnFailure::Stop =>
-            {
-                let why = format!("evaluation {id} failed and the study says on_failure = \"stop\": {}", said(&record));
-                self.halt = Some(Halt::command(&why, &self.again(paths)));
-                self.session.attempted(id, *record);
-            }
-            Evaluated::Ended(record) => {
-                let before = self.session.optimizer.best().map(|best| best.id);
-                match self.task {
-                    Task::Study => self.session.tell(id, (*record).clone())?,
-                    Task::Again => self.session.retried(id, (*record).clone())?,
-                }
-                self.count_failures(id, &record, paths);
-                let improved = self.session.optimizer.best().map(|best| best.id) != before;
-                self.told.push(Told { id, x, record, improved });
-            }
         }
         Ok(())
     }
 
-    /// Ends the run when one failure follows another: something is wrong that is no fault of the points.
-    fn count_failures(&mut self, id: TrialId, record: &Record, paths: &Paths) {
-        if record.reading.is_some() {
-            self.failures_in_a_row = 0;
-            return;
+    /// An evaluation is no longer in hand, and there is no result of it.
+    fn release(&mut self, id: TrialId) {
+        if let Some((_, claim)) = self.running.remove(&id) {
+            claim.release();
         }
-        self.failures_in_a_row += 1;
-        if self.halt.is_none() && self.failures_allowed.is_some_and(|limit| self.failures_in_a_row >= limit) {
-            let message = format!(
-                "{} in a row failed, the last one ({id}) with: {}\n\
-                 mend the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
-                 budget, and `labcat run {word}` goes on. If such points are to be expected, write \
-                 max_consecutive_failures = 0 into [objective]",
-                count(self.failures_in_a_row, "evaluation"),
-                said(record),
-                word = paths.word(),
-            );
-            self.halt = Some(Halt { stop: "failures", message });
+    }
+
+    /// Takes in the end of an evaluation.
+    fn take(&mut self, id: TrialId, evaluated: Evaluated) -> Result<(), Failure> {
+        let record = match evaluated {
+            Evaluated::Ended(record) => record,
+            Evaluated::Interrupted => {
+                self.release(id);
+                return Ok(());
+            }
+            Evaluated::Impossible(why) => {
+                self.release(id);
+                self.halt = Some(Halt { stop: "error", message: to_be_fixed(&why, &self.again()) });
+                return Ok(());
+            }
+        };
+        let Some((x, claim)) = self.running.remove(&id) else { return Ok(()) };
+        let before = match self.task {
+            Task::Study => self.session.failures_in_a_row(),
+            Task::Again => self.failed_again,
+        };
+        match self.judge(id, &record, before) {
+            Verdict::LeaveAndEnd(message) => {
+                self.halt = Some(Halt { stop: "error", message });
+                self.session.attempted(id, *record);
+                claim.release();
+                return Ok(());
+            }
+            Verdict::TellAndEnd(message) if self.halt.is_none() => self.halt = Some(Halt { stop: "failures", message }),
+            Verdict::TellAndEnd(_) | Verdict::Tell => {}
         }
+        self.failed_again = if record.reading.is_some() { 0 } else { before + 1 };
+        let best = |session: &Session| session.optimizer.best().map(|best| best.id);
+        let before = best(&self.session);
+        // Kept at hand until it is durable.
+        self.told.push((Told { id, x, record: record.clone(), improved: false }, claim));
+        match self.task {
+            Task::Study => self.session.tell(id, *record)?,
+            Task::Again => self.session.retried(id, *record)?,
+        }
+        let improved = best(&self.session) != before;
+        if let Some((told, _)) = self.told.last_mut() {
+            told.improved = improved;
+        }
+        Ok(())
+    }
+
+    fn judge(&self, id: TrialId, record: &Record, before: usize) -> Verdict {
+        let on_failure = if self.task == Task::Study { self.on_failure } else { OnFailure::Penalize };
+        let (again, word) = (format!("labcat run {}", self.paths.word()), self.paths.word());
+        Rules { on_failure, limit: self.failures_allowed, again: &again, word: &word }.judge(id, record, before)
     }
 
     /// Shows what has become durable.
     fn announce(&mut self) {
-        for told in std::mem::take(&mut self.told) {
+        for (told, claim) in std::mem::take(&mut self.told) {
+            claim.release();
             self.display.show(&Event::Evaluated(&told), &self.session);
         }
         let restarts = self.session.optimizer.restarts().to_vec();
@@ -368,23 +437,31 @@ impl Run {
         self.restarts_shown = restarts.len();
     }
 
-    /// After a failure of our own nothing is left running.
+    /// After a failure of our own nothing is left running, and what was measured is kept.
     fn end_commands(&mut self, messages: &Receiver<Message>) {
+        let (word, again) = (self.paths.word(), self.task == Task::Again);
+        for (told, mut claim) in std::mem::take(&mut self.told) {
+            self.display.note(&keep(&mut claim, told.id.0, &told.record, again, &word));
+        }
+        if self.cluster.take().is_some() {
+            // Jobs go on: the next run finds them.
+            std::mem::take(&mut self.running).into_values().for_each(|(_, claim)| claim.release());
+            return;
+        }
         self.stop.request();
         self.stop.request();
+        let give_up = Instant::now() + ENDED_WITHIN;
         while !self.running.is_empty() {
-            match messages.recv() {
-                Ok(Message::Ended { id, .. }) => drop(self.running.remove(&id)),
-                Ok(Message::Signal) => {}
+            match messages.recv_timeout(give_up.saturating_duration_since(Instant::now())) {
+                Ok(Message::Ended { id, evaluated: Evaluated::Ended(record) }) => {
+                    if let Some((_, mut claim)) = self.running.remove(&id) {
+                        self.display.note(&keep(&mut claim, id.0, &record, again, &word));
+                    }
+                }
+                Ok(Message::Ended { id, .. }) => self.release(id),
+                Ok(Message::Signal | Message::Job(_)) => {}
                 Err(_) => return,
             }
         }
     }
-}
-
-/// Why an evaluation failed, and the end of what its command said.
-fn said(record: &Record) -> String {
-    let why = record.message.clone().unwrap_or_else(|| "no value".to_owned());
-    let lines = last_lines(&record.stdout, &record.stderr);
-    lines.iter().fold(why, |text, line| text + "\n  | " + line)
 }

@@ -1,13 +1,17 @@
 //! The directory of an evaluation, as a simulator wants to find it: files copied and linked, input decks filled.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::paths::open_regular;
 use crate::study::template::Template;
 use crate::study::{Deck, Objective, Problem};
+
+/// The largest template, in bytes.
+const LARGEST_TEMPLATE: u64 = 64 * 1024 * 1024;
 
 /// A template of the study, read.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ pub(super) fn read(objective: &Objective, names: &[String], study: &Path) -> Res
 
 fn sheet(deck: &Deck, base: &Path, names: &[String], study: &Path) -> Result<Sheet, Failure> {
     let from = base.join(&deck.from);
-    let text = fs::read_to_string(&from).map_err(|error| {
+    let text = whole_text(&from).map_err(|error| {
         let message = format!("the template {} cannot be read: {error}", from.display());
         Failure::study(study, &[Problem { line: deck.line, message }])
     })?;
@@ -47,6 +51,17 @@ fn sheet(deck: &Deck, base: &Path, names: &[String], study: &Path) -> Result<She
         true => Ok(Sheet { to: deck.to.clone(), text: whole }),
         false => Err(Failure::study(&from, &problems)),
     }
+}
+
+/// The text of a regular file of a size that can be filled for each evaluation.
+fn whole_text(file: &Path) -> io::Result<String> {
+    let file = open_regular(file)?;
+    if file.metadata()?.len() > LARGEST_TEMPLATE {
+        return Err(io::Error::other(format!("it is larger than {} MiB", LARGEST_TEMPLATE / (1024 * 1024))));
+    }
+    let mut text = String::new();
+    file.take(LARGEST_TEMPLATE).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Makes the directory of an evaluation ready for its command. What the study does not name is left as it is.
@@ -86,9 +101,9 @@ pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
     fs::write(file, text)
 }
 
-/// Removes what an earlier attempt left in the place of a file: it may be a link, or not to be written to.
+/// Removes what an earlier attempt left in the place of a file: it may be a link, a pipe, or not to be written to.
 fn clear(file: &Path) -> io::Result<()> {
-    match file.is_symlink() || file.is_file() {
+    match file.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
         true => fs::remove_file(file),
         false => Ok(()),
     }
@@ -105,6 +120,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     if !from.is_dir() {
+        open_regular(from)?;
         clear(to)?;
         return fs::copy(from, to).map(|_| ());
     }

@@ -19,7 +19,7 @@ pub(crate) fn retry(args: &cli::Retry) -> Result<(), Failure> {
     run.queue = chosen.into_iter().map(|evaluation| Suggestion { id: evaluation.id, x: evaluation.x }).collect();
     run.task = Task::Again;
     run.deadline = None;
-    run.go(&paths)
+    run.go()
 }
 
 fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<Evaluation>, Failure> {

@@ -2,27 +2,33 @@
 //!
 //! A worker holds the study's lock only for a moment: it tells what it has measured and takes the next suggestion, in one transaction.
 //! What it has in hand it claims with a lock of its own, which is gone with the process; then another worker takes the evaluation over.
+//! What it has measured it tells before anything else, and to nothing but the point that it was measured at.
 
 use std::io::{Write, stdout};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use labcat::{AskError, Suggestion};
+use labcat::{AskError, Suggestion, TrialId};
 use serde_json::json;
 
+use super::display::{Told, evaluated_json, evaluated_line};
 use super::evaluate::{Evaluated, Evaluator};
-use super::{evaluator, load, said};
+use super::failures::{Rules, Verdict, to_be_fixed};
+use super::keep::keep;
+use super::{evaluator, load, without_jobs};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{brief, complain, count, point};
-use crate::journal::{Claim, Record, claimed, clear_claims, without_run};
+use crate::format::{complain, count, json_text};
+use crate::journal::{Claim, Head, Left, Lock, Record, claimed, without_run};
 use crate::paths::Paths;
-use crate::process::Stop;
+use crate::process::{Stop, end_orphans};
 use crate::session::Session;
-use crate::study::{OnFailure, Study};
+use crate::study::{Objective, OnFailure, Study};
 
-/// How long to wait for the other workers' transactions.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait for the lock before something is said.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the study file may be unreadable, as it is while it is saved.
+const HALF_SAVED: Duration = Duration::from_secs(30);
 /// How long a run may still be ending when a worker begins.
 const RUN_ENDS: Duration = Duration::from_secs(1);
 /// How often to look whether another worker has left something to do.
@@ -32,11 +38,26 @@ pub(crate) fn worker(args: &cli::Worker) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let study = load(&paths)?;
     study.check_workers(2).map_err(Failure::usage)?; // there may be others
-    let (evaluator, _) = evaluator(&study, &paths)?;
+    let (evaluator, objective) = evaluator(&study, &paths)?;
+    without_slurm(&objective, &paths)?;
     without_run(&paths.lock, RUN_ENDS)?;
     let stop = Stop::on_signals(|| {}).map_err(|error| Failure::run(format!("cannot listen to signals: {error}")))?;
     let deadline = study.time_limit.and_then(|limit| Instant::now().checked_add(limit));
-    Worker { paths, json: args.json, evaluator, stop, deadline, done: 0, failures_in_a_row: 0 }.work()
+    let by = format!("labcat worker (process {})", std::process::id());
+    Worker { paths, json: args.json, evaluator, stop, deadline, by, study: None, unreadable: None, done: 0 }
+        .work(&study)
+}
+
+/// Refuses a study whose evaluations are jobs.
+fn without_slurm(objective: &Objective, paths: &Paths) -> Result<(), Failure> {
+    match objective.slurm {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(format!(
+            "{} says submit = \"slurm\": its workers are Slurm's jobs; write `labcat run {}`",
+            paths.study.display(),
+            paths.word()
+        ))),
+    }
 }
 
 struct Worker {
@@ -45,9 +66,14 @@ struct Worker {
     evaluator: Evaluator,
     stop: Stop,
     deadline: Option<Instant>,
+    /// Who has an evaluation in hand, as others read it.
+    by: String,
+    /// The id of the study, once it is known.
+    study: Option<String>,
+    /// Since when the study file cannot be read.
+    unreadable: Option<Instant>,
     /// Evaluations of this worker.
     done: usize,
-    failures_in_a_row: usize,
 }
 
 /// An evaluation in hand.
@@ -56,20 +82,36 @@ struct Task {
     claim: Claim,
 }
 
+/// An evaluation that ended, not told yet.
+struct Measured {
+    task: Task,
+    record: Record,
+}
+
 /// What to do next.
 enum Next {
     Evaluate(Task),
-    /// The rest of the budget is in other workers' hands.
+    /// The rest of the budget is in other workers' hands, or the study file is being saved.
     Wait,
     /// There is nothing left to do.
     End(String),
 }
 
 impl Worker {
-    fn work(mut self) -> Result<(), Failure> {
-        let mut measured = None;
+    fn work(mut self, study: &Study) -> Result<(), Failure> {
+        let mut measured: Option<Measured> = None;
         loop {
-            match self.turn(measured.take())? {
+            let lock = self.lock(&mut measured)?;
+            let opened = match &self.study {
+                Some(id) => Session::reopen(&self.paths, id, lock),
+                None => Session::open_locked(&self.paths, study, lock),
+            };
+            let mut session = opened.map_err(|failure| self.with_kept(failure, measured.as_mut()))?;
+            self.study = Some(session.study.clone());
+            let next =
+                self.turn(&mut session, &mut measured).map_err(|failure| self.with_kept(failure, measured.as_mut()))?;
+            drop(session);
+            match next {
                 Next::Evaluate(task) => {
                     let evaluated = self.evaluator.evaluate(task.suggestion.id.0, &task.suggestion.x, &self.stop);
                     measured = self.result(task, evaluated)?;
@@ -80,116 +122,204 @@ impl Worker {
         }
     }
 
-    /// The record of an evaluation that ended. What did not is left to the next worker.
-    fn result(&self, task: Task, evaluated: Evaluated) -> Result<Option<(Task, Record)>, Failure> {
-        let word = self.paths.word();
-        match evaluated {
-            Evaluated::Ended(record) => Ok(Some((task, *record))),
-            Evaluated::Interrupted => Ok(None),
-            Evaluated::Impossible(why) => Err(Failure::run(format!(
-                "{why}\nthe study is intact: mend the command, then `labcat worker {word}` goes on"
-            ))),
+    /// Waits for the other workers' transactions. What was measured is safe meanwhile, however long that takes.
+    fn lock(&self, measured: &mut Option<Measured>) -> Result<Lock, Failure> {
+        let mut said = false;
+        loop {
+            let holder = match Lock::attempt(&self.paths.lock, "worker", PATIENCE) {
+                Ok(Ok(lock)) => return Ok(lock),
+                Ok(Err(holder)) => holder,
+                Err(failure) => return Err(self.with_kept(failure, measured.as_mut())),
+            };
+            if !said {
+                complain(&format!("waiting for {holder}, which has the study"));
+                if let Some(kept) = self.kept(measured.as_mut()) {
+                    complain(&kept);
+                }
+                said = true;
+            }
+            if self.stop.requested() {
+                return Err(self.interrupted());
+            }
         }
     }
 
-    /// Tells what was measured and takes the next suggestion, in one transaction.
-    fn turn(&mut self, measured: Option<(Task, Record)>) -> Result<Next, Failure> {
-        let study = load(&self.paths)?; // its budget may have been edited
-        let mut session = Session::open_with(&self.paths, &study, "worker", PATIENCE)?;
-        clear_claims(&self.paths.journal);
-        let told = measured.map(|(task, record)| self.tell(&mut session, &study, task, record)).transpose()?;
-        let trouble = told.as_ref().and_then(|told| told.trouble.clone());
-        let next = match trouble {
+    /// Keeps what was measured in its file; says where.
+    fn kept(&self, measured: Option<&mut Measured>) -> Option<String> {
+        let Measured { task, record } = measured?;
+        Some(keep(&mut task.claim, task.suggestion.id.0, record, false, &self.paths.word()))
+    }
+
+    /// A failure, and what became of what was measured.
+    fn with_kept(&self, failure: Failure, measured: Option<&mut Measured>) -> Failure {
+        match self.kept(measured) {
+            Some(kept) => Failure { message: format!("{}\n{kept}", failure.message), ..failure },
+            None => failure,
+        }
+    }
+
+    /// The record of an evaluation that ended. What did not is left to the next worker.
+    fn result(&self, task: Task, evaluated: Evaluated) -> Result<Option<Measured>, Failure> {
+        match evaluated {
+            Evaluated::Ended(record) => Ok(Some(Measured { task, record: *record })),
+            Evaluated::Interrupted => Ok(None),
+            Evaluated::Impossible(why) => Err(Failure::run(to_be_fixed(&why, &self.again()))),
+        }
+    }
+
+    /// The command that goes on.
+    fn again(&self) -> String {
+        format!("labcat worker {}", self.paths.word())
+    }
+
+    fn interrupted(&self) -> Failure {
+        Failure::interrupted(format!("interrupted; `{}` goes on with the study", self.again()))
+    }
+
+    /// Tells what was measured and takes the next suggestion, in one transaction. `measured` is empty once that is durable.
+    fn turn(&mut self, session: &mut Session, measured: &mut Option<Measured>) -> Result<Next, Failure> {
+        let taken = session.take_in(&self.paths.journal)?;
+        let told = measured.as_ref().map(|measured| self.tell(session, measured)).transpose()?;
+        let next = match told.as_ref().and_then(|told| told.trouble.clone()) {
             Some(trouble) => Err(Failure::run(trouble)),
-            None => self.next(&mut session),
+            None => self.next(session),
         };
         session.commit()?;
-        let shown = told.map(|told| {
-            told.claim.release();
-            told.shown
-        });
-        drop(session);
-        self.show(&shown.unwrap_or_default())?;
+        taken.into_iter().for_each(Left::remove);
+        if let Some(measured) = measured.take() {
+            measured.task.claim.release();
+            self.done += 1;
+        }
+        self.show(&told.map(|told| told.shown).unwrap_or_default())?;
         next
     }
 
-    fn tell(&mut self, session: &mut Session, study: &Study, task: Task, record: Record) -> Result<Told, Failure> {
-        let Task { suggestion: Suggestion { id, x }, claim } = task;
-        self.done += 1;
-        self.failures_in_a_row = if record.reading.is_some() { 0 } else { self.failures_in_a_row + 1 };
-        if session.optimizer.pending().all(|(pending, _)| pending != id) {
-            let shown = format!("{id}: was told or cancelled meanwhile, its value is not used");
-            return Ok(Told { claim, shown, trouble: None });
-        }
-        let objective = study.objective.as_ref();
-        let (word, failed) = (self.paths.word(), record.reading.is_none());
-        if failed && objective.is_some_and(|objective| objective.on_failure == OnFailure::Stop) {
-            let why = format!(
-                "evaluation {id} failed and the study says on_failure = \"stop\": {}\nthe study is intact: mend the command, then \
-                 `labcat worker {word}` goes on",
-                said(&record)
-            );
-            session.attempted(id, record);
-            return Ok(Told { claim, shown: String::new(), trouble: Some(why) });
-        }
-        let limit = objective.and_then(|objective| objective.failures_in_a_row(1));
-        let trouble = limit.filter(|limit| self.failures_in_a_row >= *limit).map(|_| {
-            format!(
-                "{} in a row failed, the last one ({id}) with: {}\nmend the command; then `labcat retry {word} --failed` runs what has \
-                 failed again and `labcat worker {word}` goes on. If such points are to be expected, write \
-                 max_consecutive_failures = 0 into [objective]",
-                count(self.failures_in_a_row, "evaluation"),
-                said(&record)
-            )
-        });
-        let before = session.optimizer.best().map(|best| best.id);
-        session.tell(id, record.clone())?;
-        let best = session.optimizer.best().map(|best| best.id) != before;
-        let shown = match (self.json, record.value()) {
-            (true, value) => json!({
-                "event": "evaluation", "id": id.0, "x": session.by_name(&x), "value": value, "status": record.status,
-                "message": record.message, "seconds": record.seconds, "best": best,
-            })
-            .to_string(),
-            (false, Some(value)) => {
-                let mark = if best { "  best so far" } else { "" };
-                format!("{id}: {} at {}{mark}", brief(value, 6), point(&session.identity.names(), &x, 5))
+    fn tell(&self, session: &mut Session, measured: &Measured) -> Result<Outcome, Failure> {
+        let (Suggestion { id, x }, record) = (&measured.task.suggestion, &measured.record);
+        match session.point_of(*id).filter(|_| session.is_pending(*id)) {
+            None => {
+                let shown = format!("{id}: was told or cancelled meanwhile, its value is not used");
+                return Ok(Outcome { shown, trouble: None });
             }
-            (false, None) => {
-                let why = record.message.as_deref().unwrap_or("no value");
-                format!("{id}: failed at {}: {why}", point(&session.identity.names(), &x, 5))
+            Some(point) if point != *x => {
+                return Err(Failure::run(format!("the study has another point as evaluation {id} than before")));
             }
+            Some(_) => {}
+        }
+        let trouble = match self.judge(session, *id, record) {
+            Verdict::LeaveAndEnd(why) => {
+                session.attempted(*id, record.clone());
+                return Ok(Outcome { shown: String::new(), trouble: Some(why) });
+            }
+            Verdict::TellAndEnd(why) => Some(why),
+            Verdict::Tell => None,
         };
-        Ok(Told { claim, shown, trouble })
+        let before = session.optimizer.best().map(|best| best.id);
+        session.tell(*id, record.clone())?;
+        let improved = session.optimizer.best().map(|best| best.id) != before;
+        let told = Told { id: *id, x: x.clone(), record: Box::new(record.clone()), improved };
+        let shown = match self.json {
+            true => json_text(&evaluated_json(&told, session)),
+            false => evaluated_line(&told, session),
+        };
+        Ok(Outcome { shown, trouble })
+    }
+
+    fn judge(&self, session: &Session, id: TrialId, record: &Record) -> Verdict {
+        // What the study says now; of one that cannot be read at this moment, that failures are told.
+        let objective = load(&self.paths).ok().and_then(|study| study.objective);
+        let workers = claimed(&self.paths.journal).len().max(1);
+        Rules {
+            on_failure: objective.as_ref().map_or(OnFailure::Penalize, |objective| objective.on_failure),
+            limit: objective.and_then(|objective| objective.failures_in_a_row(workers)),
+            again: &self.again(),
+            word: &self.paths.word(),
+        }
+        .judge(id, record, session.failures_in_a_row())
+    }
+
+    /// The study as its file is now: limits and commands may have been edited. `None` while it cannot be read.
+    fn study(&mut self, session: &mut Session) -> Result<Option<()>, Failure> {
+        let read = load(&self.paths).and_then(|study| {
+            session.follow(&study, &self.paths.study)?;
+            study.check_workers(2).map_err(Failure::usage)?;
+            let objective = study.objective.clone().ok_or_else(|| Failure::usage("[objective] is gone"))?;
+            without_slurm(&objective, &self.paths)?;
+            Evaluator::new(objective, &study, &self.paths.study)
+        });
+        match read {
+            Ok(evaluator) => {
+                self.unreadable = None;
+                if !evaluator.is_same(&self.evaluator) {
+                    let next = session.optimizer.n_evaluations() + session.optimizer.pending().count();
+                    complain(&format!(
+                        "{} has changed: what it says of the command is used from evaluation {next} on",
+                        self.paths.study.display()
+                    ));
+                    self.evaluator = evaluator;
+                }
+                Ok(Some(()))
+            }
+            Err(failure) if self.unreadable.is_some_and(|since| since.elapsed() > HALF_SAVED) => Err(failure),
+            Err(failure) => {
+                if self.unreadable.is_none() {
+                    complain(&format!("waiting for a study that can be read: {failure}"));
+                    self.unreadable = Some(Instant::now());
+                }
+                Ok(None)
+            }
+        }
     }
 
     /// Something that a dead worker has left, or the next suggestion.
-    fn next(&self, session: &mut Session) -> Result<Next, Failure> {
+    fn next(&mut self, session: &mut Session) -> Result<Next, Failure> {
         if self.stop.requested() {
-            let word = self.paths.word();
-            return Err(Failure::interrupted(format!("interrupted; `labcat worker {word}` goes on with the study")));
+            return Err(self.interrupted());
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Ok(Next::End("time_limit".to_owned()));
         }
+        if self.study(session)?.is_none() {
+            return Ok(Next::Wait);
+        }
         if let Some(reason) = session.optimizer.stop_reason() {
             return Ok(Next::End(reason.to_string()));
         }
+        without_jobs(session, &self.paths)?;
         let living = claimed(&self.paths.journal);
         let begun = session.in_hand()?;
         let left = session
             .pending()
             .into_iter()
             .find(|pending| begun.contains(&pending.id.0) && !living.contains(&pending.id.0));
+        let repeated = left.is_some();
         let suggestion = match left.map_or_else(|| session.ask(), Ok) {
             Ok(suggestion) => suggestion,
             Err(AskError::Stopped(reason)) => return Ok(Next::End(reason.to_string())),
             Err(_) if !living.is_empty() => return Ok(Next::Wait),
-            Err(asked_by_hand) => return Err(Failure::run(asked_by_hand.to_string())),
+            Err(_) => return Err(self.all_asked_for(session)),
         };
+        if repeated {
+            end_orphans(&self.paths.journal, Some(suggestion.id.0));
+        }
         session.started(suggestion.id);
-        let claim = Claim::take(&self.paths.journal, suggestion.id.0)?;
+        let (study, by) = (session.study.clone(), self.by.clone());
+        let head = Head { study, id: suggestion.id.0, x: suggestion.x.clone(), by };
+        let claim = Claim::take(&self.paths.journal, head)?;
         Ok(Next::Evaluate(Task { suggestion, claim }))
+    }
+
+    /// What is left of the budget was given out by `labcat ask`, or by a version of labcat that did not note who evaluates what.
+    fn all_asked_for(&self, session: &Session) -> Failure {
+        let (word, pending) = (self.paths.word(), session.pending());
+        let first = pending.front().map_or(0, |first| first.id.0);
+        let numbers: Vec<String> = pending.iter().map(|suggestion| suggestion.id.to_string()).collect();
+        let noun = if numbers.len() == 1 { "evaluation" } else { "evaluations" };
+        Failure::run(format!(
+            "the rest of the budget is pending, and no worker has it in hand: {noun} {}. `labcat run {word}` evaluates what was asked for; \
+             `labcat tell {word} {first} VALUE` records a value; `labcat cancel {word} {first}` withdraws the point",
+            numbers.join(", ")
+        ))
     }
 
     /// A line about an evaluation: for people on standard error, for machines on standard output.
@@ -213,8 +343,7 @@ impl Worker {
 }
 
 /// What has become of an evaluation.
-struct Told {
-    claim: Claim,
+struct Outcome {
     /// The line about it.
     shown: String,
     /// Why the worker does not go on.

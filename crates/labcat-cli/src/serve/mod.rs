@@ -1,23 +1,23 @@
 //! `labcat serve`: the pages of studies, live in a browser. Nothing can be changed through them.
 
+mod body;
+mod http;
+mod news;
 mod studies;
 
 use std::io::{Write, stdout};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::thread;
-
-use tiny_http::{Header, Method, Request, Response, Server};
 
 use crate::cli;
 use crate::failure::Failure;
 use crate::format::complain;
 use crate::paths::Paths;
-use crate::report::{STYLE, Setting, TOOLS, fill, render, script_safe_json};
+use crate::report::{STYLE, TOOLS, fill, script_safe_json};
+use body::Body;
+use http::{Answer, Asked, answer_all};
+use news::Known;
 use studies::{Served, Summary};
 
-/// Requests that are answered at the same time.
-const THREADS: usize = 4;
 const COMPARE: &str = include_str!("../report/page/compare.html");
 const COMPARE_SCRIPT: &str = include_str!("../report/page/compare.js");
 
@@ -26,46 +26,37 @@ pub(crate) fn serve(args: &cli::Serve) -> Result<(), Failure> {
     let studies: Vec<Served> =
         args.studies.iter().map(|path| Served::new(Paths::of(path))).collect::<Result<_, _>>()?;
     let wanted = SocketAddr::new(args.address, args.port);
-    let server = Server::http(wanted).map_err(|error| {
+    let local = args.address.is_loopback();
+    let listening = |address: SocketAddr| {
+        if !local {
+            complain("warning: everybody who reaches this address can see the studies and what their commands printed");
+        }
+        writeln!(stdout(), "http://{address}/  (Ctrl-C ends it)")?;
+        stdout().flush()
+    };
+    let site = Site { studies, local };
+    answer_all(wanted, listening, move |asked| site.answer(asked)).map_err(|error| {
         Failure::run(format!(
             "cannot listen at {wanted}: {error}; another --port may be free, --port 0 takes any that is"
         ))
-    })?;
-    let address = server.server_addr().to_ip().unwrap_or(wanted);
-    if !address.ip().is_loopback() {
-        complain("warning: everybody who reaches this address can see the studies and what their commands printed");
-    }
-    writeln!(stdout(), "http://{address}/  (Ctrl-C ends it)")?;
-    stdout().flush()?;
-    let site = Arc::new(Site { studies, address });
-    let server = Arc::new(server);
-    let workers: Vec<_> = (0..THREADS)
-        .map(|_| {
-            let (server, site) = (Arc::clone(&server), Arc::clone(&site));
-            thread::spawn(move || {
-                while let Ok(request) = server.recv() {
-                    site.answer(request);
-                }
-            })
-        })
-        .collect();
-    for worker in workers {
-        let _ = worker.join();
-    }
-    Err(Failure::run("the server has stopped"))
+    })
 }
 
 /// What is served, and where.
 struct Site {
     studies: Vec<Served>,
-    address: SocketAddr,
+    /// Only for this machine.
+    local: bool,
 }
 
-/// An answer: its status, its type and its text.
-struct Answer {
-    status: u16,
-    kind: &'static str,
-    text: String,
+impl Answer {
+    fn new(status: u16, kind: &'static str, text: impl Into<String>) -> Answer {
+        Answer { status, kind, body: Body::new(text.into()) }
+    }
+
+    fn failed(failure: &Failure) -> Answer {
+        Answer::new(500, TEXT, format!("{failure}\n"))
+    }
 }
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -73,65 +64,27 @@ const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 impl Site {
-    fn answer(&self, request: Request) {
-        let answer = self.decide(&request);
-        let mut response = Response::from_string(answer.text).with_status_code(answer.status);
-        let fields = [
-            ("Content-Type", answer.kind),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("X-Frame-Options", "DENY"),
-            ("Referrer-Policy", "no-referrer"),
-        ];
-        for (name, value) in fields {
-            if let Ok(header) = Header::from_bytes(name, value) {
-                response.add_header(header);
-            }
+    fn answer(&self, asked: &Asked) -> Answer {
+        if !asked.reads {
+            return Answer::new(405, TEXT, "these pages can only be read\n");
         }
-        // A browser that has gone away needs no answer.
-        let _ = request.respond(response);
-    }
-
-    fn decide(&self, request: &Request) -> Answer {
-        if !matches!(request.method(), Method::Get | Method::Head) {
-            return Answer { status: 405, kind: TEXT, text: "these pages can only be read\n".to_owned() };
+        if self.local && !is_of_this_machine(asked.host.as_deref().unwrap_or_default()) {
+            return Answer::new(403, TEXT, "this is labcat, on this machine and under no other name\n");
         }
-        if !self.is_addressed(request) {
-            let text = format!("this is labcat, at http://{}/ and under no other name\n", self.address);
-            return Answer { status: 403, kind: TEXT, text };
-        }
-        let (path, query) = request.url().split_once('?').unwrap_or((request.url(), ""));
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = asked.path.split('/').filter(|part| !part.is_empty()).collect();
         match parts.as_slice() {
-            [] => Answer { status: 200, kind: HTML, text: self.comparison() },
-            ["studies"] => Answer { status: 200, kind: JSON, text: script_safe_json(&self.summaries()) },
+            [] => Answer::new(200, HTML, self.comparison()),
+            ["studies"] => Answer::new(200, JSON, script_safe_json(&self.summaries())),
             ["study", number] | ["study", number, "data"] => {
                 let found = number.parse::<usize>().ok().and_then(|number| self.studies.get(number));
                 match (found, parts.len()) {
                     (None, _) => not_found(),
                     (Some(study), 2) => page(study),
-                    (Some(study), _) => news(study, query),
+                    (Some(study), _) => news(study, &asked.query),
                 }
             }
             _ => not_found(),
         }
-    }
-
-    /// On this machine's own address only requests under its own names are answered: a page from elsewhere whose name
-    /// was made to lead here shall learn nothing.
-    fn is_addressed(&self, request: &Request) -> bool {
-        if !self.address.ip().is_loopback() {
-            return true;
-        }
-        let host = request.headers().iter().find(|header| header.field.equiv("Host"));
-        host.is_some_and(|header| {
-            let host = header.value.as_str();
-            let name = match host.strip_prefix('[') {
-                Some(rest) => rest.split(']').next().unwrap_or_default(),
-                None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-            };
-            name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-        })
     }
 
     fn summaries(&self) -> Vec<Summary> {
@@ -153,25 +106,31 @@ impl Site {
 }
 
 fn not_found() -> Answer {
-    Answer { status: 404, kind: TEXT, text: "there is no such page; / lists the studies\n".to_owned() }
+    Answer::new(404, TEXT, "there is no such page; / lists the studies\n")
 }
 
 fn page(study: &Served) -> Answer {
-    match study.data() {
-        Ok(data) => Answer { status: 200, kind: HTML, text: render(&data, Setting::Served) },
-        Err(failure) => Answer { status: 500, kind: TEXT, text: format!("{failure}\n") },
+    match study.snapshot() {
+        Ok(snapshot) => Answer { status: 200, kind: HTML, body: snapshot.page().clone() },
+        Err(failure) => Answer::failed(&failure),
     }
 }
 
-/// The study, unless it is still as the browser knows it.
+/// What is new of a study to a browser that knows it.
 fn news(study: &Served, query: &str) -> Answer {
-    let known = query.strip_prefix("known=").unwrap_or_default();
-    match study.revision() {
-        Ok(revision) if revision == known => Answer { status: 204, kind: JSON, text: String::new() },
-        Ok(_) => match study.data() {
-            Ok(data) => Answer { status: 200, kind: JSON, text: script_safe_json(&data) },
-            Err(failure) => Answer { status: 500, kind: TEXT, text: format!("{failure}\n") },
-        },
-        Err(failure) => Answer { status: 500, kind: TEXT, text: format!("{failure}\n") },
+    match study.news(&Known::of(query)) {
+        Ok(None) => Answer::new(204, JSON, ""),
+        Ok(Some(news)) => Answer::new(200, JSON, news),
+        Err(failure) => Answer::failed(&failure),
     }
+}
+
+/// On this machine's own address only requests under its own names are answered: a page from elsewhere whose name was made to lead here
+/// shall learn nothing.
+fn is_of_this_machine(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }

@@ -1,26 +1,36 @@
-//! Studies as the pages show them, read anew for each request.
+//! Studies as the pages show them, read anew when they have changed.
 
-use std::sync::{Mutex, PoisonError};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::format::now;
-use crate::journal::{Journal, holder};
+use crate::journal::{Journal, holder, is_run, running};
 use crate::paths::Paths;
 use crate::report::ReportData;
 use crate::study::Study;
 
+use super::news::{Known, Snapshot};
+
 /// A study that is served.
 pub(super) struct Served {
     paths: Paths,
+    /// Its changes as of its files at one moment: files that have not changed need not be opened.
+    seen: Mutex<Option<(Stamp, String)>>,
+    /// The study as it was last read, for all who ask.
+    read: Mutex<Option<Arc<Snapshot>>>,
     /// Its row in the list, and of which revision that is.
     known: Mutex<Option<(String, Summary)>>,
 }
 
 /// A study in the list of all.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Default, Serialize)]
 pub(super) struct Summary {
     number: usize,
     name: String,
@@ -32,8 +42,9 @@ pub(super) struct Summary {
     evaluations: usize,
     budget: Option<usize>,
     failures: usize,
-    /// The best value, and the evaluation that gave it.
+    /// The best value, and the evaluation that gave it; under noise the expected value at what is recommended, and no evaluation.
     value: Option<f64>,
+    std: Option<f64>,
     at: Option<u64>,
     /// The time of all evaluations together.
     seconds: f64,
@@ -45,29 +56,56 @@ impl Served {
     /// The study must exist; it need not have begun.
     pub(super) fn new(paths: Paths) -> Result<Served, Failure> {
         paths.study_file().map(|_| ())?;
-        Ok(Served { paths, known: Mutex::new(None) })
+        Ok(Served { paths, seen: Mutex::default(), read: Mutex::default(), known: Mutex::default() })
     }
 
     /// Differs after every change of the study, and when somebody begins or ends to work on it.
     pub(super) fn revision(&self) -> Result<String, Failure> {
+        let activity = if self.is_running() { "r" } else { "i" };
+        let stamp = Stamp::of(&self.paths.journal);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, changes)) = &*seen
+            && *known == stamp
+            && stamp.is_quiet()
+        {
+            return Ok(format!("{changes}-{activity}"));
+        }
         let changes = match self.paths.journal.exists() {
             true => Journal::open(&self.paths.journal)?.revision()?,
             false => "0".to_owned(),
         };
-        let activity = if self.is_running() { "r" } else { "i" };
+        *seen = Some((stamp, changes.clone()));
         Ok(format!("{changes}-{activity}"))
     }
 
     fn is_running(&self) -> bool {
-        holder(&self.paths.lock).is_some_and(|holder| {
-            ["labcat run", "labcat retry", "labcat worker"].iter().any(|who| holder.starts_with(who))
-        })
+        running(&self.paths.journal).is_some() || holder(&self.paths.lock).is_some_and(|holder| is_run(&holder))
     }
 
-    /// What its page shows.
-    pub(super) fn data(&self) -> Result<ReportData, Failure> {
-        // Taken before the data: what changes meanwhile is asked for again.
+    /// The study as it is now, read once however many ask.
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, Failure> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = self.revision()?;
+        match &*read {
+            Some(known) if known.revision() == revision => Ok(Arc::clone(known)),
+            _ => {
+                let fresh = Arc::new(Snapshot::new(self.data(revision)?));
+                *read = Some(Arc::clone(&fresh));
+                Ok(fresh)
+            }
+        }
+    }
+
+    /// What is new to somebody; `None` if nothing is.
+    pub(super) fn news(&self, known: &Known<'_>) -> Result<Option<String>, Failure> {
+        match self.revision()? == known.revision {
+            true => Ok(None),
+            false => self.snapshot().map(|snapshot| Some(snapshot.since(known))),
+        }
+    }
+
+    /// What its page shows. The revision was taken before: what changes meanwhile is asked for again.
+    fn data(&self, revision: String) -> Result<ReportData, Failure> {
         let data = match self.paths.journal.exists() {
             true => report::of_journal(&Journal::of_begun_study(&self.paths)?.0)?,
             false => {
@@ -95,35 +133,70 @@ impl Served {
     }
 
     fn summarise(&self, number: usize) -> Summary {
-        let data = self.data();
-        let name = data.as_ref().map_or_else(|_| self.paths.study.display().to_string(), |data| data.name.clone());
-        let problem = data.as_ref().err().map(ToString::to_string);
-        let data = data.ok();
-        let best = data.as_ref().and_then(|data| data.evaluations.get(data.best?)).filter(|best| best.is_feasible());
-        let evaluations = data.as_ref().map_or(&[][..], |data| &data.evaluations);
-        let maximises = data.as_ref().is_some_and(|data| data.direction == "maximize");
-        let mut best_so_far: Vec<(usize, f64)> = Vec::new();
-        let feasible = evaluations.iter().enumerate().filter(|(_, evaluation)| evaluation.is_feasible());
-        for (index, value) in feasible.filter_map(|(index, evaluation)| Some((index, evaluation.value?))) {
-            let better = |best: f64| if maximises { value > best } else { value < best };
-            if best_so_far.last().is_none_or(|(_, best)| better(*best)) {
-                best_so_far.push((index + 1, value));
-            }
-        }
-        Summary {
-            number,
-            name,
-            problem,
-            direction: data.as_ref().map(|data| data.direction.clone()),
-            activity: data.as_ref().and_then(|data| data.activity.clone()),
-            stop_reason: data.as_ref().and_then(|data| data.stop_reason.clone()),
-            evaluations: evaluations.len(),
-            budget: data.as_ref().and_then(|data| data.budget),
-            failures: evaluations.iter().filter(|e| e.value.is_none() && e.constraints.is_empty()).count(),
-            value: best.and_then(|best| best.value),
-            at: best.map(|best| best.id),
-            seconds: evaluations.iter().filter_map(|evaluation| evaluation.seconds).sum(),
-            best_so_far,
+        let unknown = Summary { number, name: self.paths.study.display().to_string(), ..Summary::default() };
+        match self.snapshot() {
+            Ok(snapshot) => summary_of(snapshot.data(), number),
+            Err(failure) => Summary { problem: Some(failure.to_string()), ..unknown },
         }
     }
+}
+
+/// What tells whether the files of a journal have changed: their numbers, sizes and times.
+#[derive(PartialEq)]
+struct Stamp([Option<(u64, u64, SystemTime)>; 2]);
+
+/// How long ago a file was last written, at least, if its time tells it from the next change.
+const QUIET: Duration = Duration::from_millis(500);
+
+impl Stamp {
+    fn of(journal: &Path) -> Stamp {
+        let log = journal.with_extension("db-wal");
+        let of = |path: &Path| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.ino(), found.len(), found.modified().ok()?))
+        };
+        Stamp([of(journal), of(&log)])
+    }
+
+    fn is_quiet(&self) -> bool {
+        let old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > QUIET);
+        self.0.iter().flatten().all(|(_, _, time)| old(*time))
+    }
+}
+
+fn summary_of(data: &ReportData, number: usize) -> Summary {
+    let evaluations = &data.evaluations;
+    let best = data.best.and_then(|best| evaluations.get(best)).filter(|best| best.is_feasible());
+    let recommended = data.recommended.as_ref().filter(|_| best.is_some());
+    let drawn = best.filter(|_| recommended.is_none());
+    Summary {
+        number,
+        name: data.name.clone(),
+        problem: None,
+        direction: Some(data.direction.clone()),
+        activity: data.activity.clone(),
+        stop_reason: data.stop_reason.clone(),
+        evaluations: evaluations.len(),
+        budget: data.budget,
+        failures: evaluations.iter().filter(|e| e.value.is_none() && e.constraints.is_empty()).count(),
+        value: recommended.map(|found| found.mean).or_else(|| drawn.and_then(|best| best.value)),
+        std: recommended.map(|found| found.std),
+        at: drawn.map(|best| best.id),
+        seconds: evaluations.iter().filter_map(|evaluation| evaluation.seconds).sum(),
+        best_so_far: if recommended.is_some() { Vec::new() } else { best_so_far(data) },
+    }
+}
+
+/// After how many evaluations the best value became which. Under noise there is no such line: its steps are lucky draws.
+fn best_so_far(data: &ReportData) -> Vec<(usize, f64)> {
+    let maximises = data.direction == "maximize";
+    let mut steps: Vec<(usize, f64)> = Vec::new();
+    let feasible = data.evaluations.iter().enumerate().filter(|(_, evaluation)| evaluation.is_feasible());
+    for (index, value) in feasible.filter_map(|(index, evaluation)| Some((index, evaluation.value?))) {
+        let better = |best: f64| if maximises { value > best } else { value < best };
+        if steps.last().is_none_or(|(_, best)| better(*best)) {
+            steps.push((index + 1, value));
+        }
+    }
+    steps
 }

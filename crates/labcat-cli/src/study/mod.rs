@@ -6,6 +6,7 @@ mod objective;
 mod parameters;
 mod parse;
 mod reader;
+pub(crate) mod slurm;
 pub(crate) mod template;
 pub(crate) mod values;
 
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 pub(crate) use constraints::Constraints;
 pub(crate) use objective::{Deck, Objective, OnFailure};
 pub(crate) use reader::{Problem, nearest};
+pub(crate) use slurm::Slurm;
 
 /// A valid study.
 #[derive(Clone, Debug)]
@@ -223,6 +225,9 @@ impl std::fmt::Display for ParameterIdentity {
         let p = &self.parameter;
         match &p.kind {
             ParameterKind::Real => write!(f, "{}..{} ({}", p.low, p.high, scale_name(p.scale))?,
+            ParameterKind::Stepped { step } => {
+                write!(f, "{}..{} (in steps of {step}, {}", p.low, p.high, scale_name(p.scale))?;
+            }
             _ => write!(f, "({} {}", p.kind.name(), values::range(p))?,
         }
         match self.start {

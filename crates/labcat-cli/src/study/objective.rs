@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use labcat::{Domain, Label, ParameterKind};
 use toml::Spanned;
 use toml::de::DeValue;
 
 use super::reader::{Reader, Table};
+use super::slurm::Slurm;
 use super::template::{Marks, Template};
 use crate::value::{Column, Extraction, Row, Separator};
 
@@ -41,6 +43,10 @@ pub(crate) struct Objective {
     pub(crate) value_file: Option<Template>,
     pub(crate) extraction: Extraction,
     pub(crate) timeout: Option<Duration>,
+    /// Evaluations are jobs of a scheduler: the study says `submit = "slurm"`.
+    pub(super) submits: bool,
+    /// How they are submitted.
+    pub(crate) slurm: Option<Slurm>,
     pub(crate) retries: u32,
     pub(crate) on_failure: OnFailure,
     /// As the study says; 0 is no limit.
@@ -87,6 +93,24 @@ impl Objective {
         }
     }
 
+    /// A shell would read the labels that are put into its text: only plain words may stand there. The error says what to write.
+    pub(super) fn check_shell(&self, domain: &Domain) -> Result<(), String> {
+        let used = self.command.iter().filter(|_| self.shell).flat_map(Template::parameters);
+        for parameter in used.filter_map(|index| domain.parameters().get(index)) {
+            let ParameterKind::Categorical { labels, .. } = &parameter.kind else { continue };
+            let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:@%,=".contains(c);
+            let labels = labels.iter().map(Label::to_string);
+            if let Some(label) = labels.into_iter().find(|label| !label.chars().all(plain)) {
+                let name = &parameter.name;
+                return Err(format!(
+                    "with shell = true the shell would read the label `{label}` in the place of {{{name}}}: write \
+                     \"$LABCAT_{name}\" there, with the quotes, or a `command` that is a list"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Several workers must not write over each other's files.
     pub(super) fn check_workers(&self, workers: usize) -> Result<(), String> {
         if workers < 2 || self.directory.has_id() {
@@ -117,6 +141,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[Stri
         "parameters_file",
         "value",
         "value_file",
+        "submit",
         "timeout",
         "retries",
         "on_failure",
@@ -140,6 +165,8 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[Stri
         value_file,
         extraction,
         timeout: reader.span_of_time(table, "timeout"),
+        submits: submits(reader, table, &directory),
+        slurm: None,
         retries: reader.count(table, "retries", 0).map_or(0, |n| n.min(u64::from(u32::MAX)) as u32),
         on_failure: reader.word(table, "on_failure", &policies).unwrap_or(OnFailure::Penalize),
         max_consecutive_failures: reader.count(table, "max_consecutive_failures", 0).map(|n| n as usize),
@@ -150,6 +177,19 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[Stri
     };
     let (command, line) = command?;
     Some(Objective { command, line, ..objective })
+}
+
+/// Whether evaluations are jobs; each then has a directory, in which the job leaves its result.
+fn submits(reader: &mut Reader<'_>, table: &Table<'_, '_>, directory: &Template) -> bool {
+    let submits = reader.word(table, "submit", &[("slurm", true), ("local", false)]).unwrap_or(false);
+    if let (true, false, Some(entry)) = (submits, directory.has_id(), table.entries.get("submit")) {
+        reader.problem(
+            &entry.span(),
+            "`submit` needs a directory for each evaluation, which the cluster's nodes see too: write directory = \"runs/{id}\""
+                .to_owned(),
+        );
+    }
+    submits
 }
 
 /// Files that are put into the directory of each evaluation.

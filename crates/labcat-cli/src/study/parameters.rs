@@ -43,7 +43,7 @@ fn keys(kind: &str) -> &'static [&'static str] {
         "categorical" => &["name", "type", "choices", "ordered", "start", "when"],
         "boolean" => &["name", "type", "start", "when"],
         "fixed" => &["name", "type", "value", "when"],
-        _ => &["name", "type", "low", "high", "scale", "start", "when"],
+        _ => &["name", "type", "low", "high", "scale", "step", "start", "when"],
     }
 }
 
@@ -88,6 +88,7 @@ fn ranged(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str, whole: boo
     let (low, high) =
         if whole { (bound("low", "1"), bound("high", "8")) } else { (bound("low", "-5"), bound("high", "10")) };
     let (low, high) = (low?, high?);
+    let before = reader.problems();
     check_range(reader, name, &low, &high, scale);
     let parameter = if whole {
         for (key, bound) in [("low", &low), ("high", &high)] {
@@ -99,7 +100,7 @@ fn ranged(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str, whole: boo
         }
         let step = reader.count(table, "step", 1).unwrap_or(1);
         let over = (high.get_ref() - low.get_ref()) % step as f64;
-        if over != 0.0 && reader.problems() == 0 {
+        if over != 0.0 && reader.problems() == before {
             let fits = high.get_ref() - over;
             let message =
                 format!("parameter `{name}` has no step of {step} at high = {}: write high = {fits}", high.get_ref());
@@ -109,7 +110,24 @@ fn ranged(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str, whole: boo
     } else {
         Parameter::real(name, *low.get_ref(), *high.get_ref())
     };
-    Some(parameter.scaled(scale))
+    let parameter = parameter.scaled(scale);
+    let sound = reader.problems() == before;
+    match if whole { None } else { reader.number(table, "step", "0.5") } {
+        Some(step) => stepped(reader, parameter, &step, sound),
+        None => Some(parameter),
+    }
+}
+
+/// A real in steps, which must fill its range.
+fn stepped(reader: &mut Reader<'_>, parameter: Parameter, step: &Spanned<f64>, sound: bool) -> Option<Parameter> {
+    let parameter = parameter.with_step(*step.get_ref());
+    match Domain::from_parameters(vec![parameter.clone()]) {
+        Err(error) if sound => {
+            reader.problem(&step.span(), format!("`step` does not fit: {error}"));
+            None
+        }
+        _ => Some(parameter),
+    }
 }
 
 fn categorical(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str) -> Option<Parameter> {
@@ -177,7 +195,7 @@ fn number_of(reader: &mut Reader<'_>, key: &str, item: Entry<'_, '_>, parameter:
 }
 
 fn start_of(reader: &mut Reader<'_>, table: &Table<'_, '_>, parameter: &Parameter) -> Option<Spanned<f64>> {
-    if matches!(parameter.kind, ParameterKind::Real | ParameterKind::Integer { .. }) {
+    if matches!(parameter.kind, ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. }) {
         return reader.number(table, "start", "0");
     }
     let entry = table.entries.get("start")?;
@@ -248,6 +266,15 @@ fn bad_name(name: &str) -> Option<String> {
     })
 }
 
+/// A value of a parameter as a study writes it.
+fn example(p: &Parameter) -> String {
+    match p.label(p.low) {
+        Label::Number(value) => number(value),
+        Label::Text(text) => toml::Value::String(text).to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// The point to try first: every parameter has a start inside its range, or none has. A fixed value needs none.
 pub(super) fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<f64>> {
     if parameters.iter().all(|p| p.start.is_none()) {
@@ -259,11 +286,7 @@ pub(super) fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<
             None if p.levels() == Some(1) => point.push(p.low),
             None => reader.problem(
                 span,
-                format!(
-                    "parameter `{}` has no `start` but others have: write start = {} here too",
-                    p.name,
-                    number(p.low)
-                ),
+                format!("parameter `{}` has no `start` but others have: write start = {} here too", p.name, example(p)),
             ),
             Some(start) if !(p.low..=p.high).contains(start.get_ref()) => reader.problem(
                 &start.span(),
@@ -283,10 +306,8 @@ pub(super) fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<
 
 pub(super) fn domain(reader: &mut Reader<'_>, parameters: Vec<Read>) -> Option<Domain> {
     let span = parameters.first().map_or(0..0, |p| p.span.clone());
-    if parameters.is_empty() || reader.problems() > 0 {
-        if reader.problems() == 0 {
-            reader.problem(&span, "a study needs at least one [[parameter]]".to_owned());
-        }
+    if parameters.is_empty() {
+        reader.problem(&span, "a study needs at least one [[parameter]]".to_owned());
         return None;
     }
     Domain::from_parameters(parameters.into_iter().map(|p| p.parameter).collect())

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use labcat::{Config, ConfigError, Direction, Domain, KnownError, PointError, Preset, SWITCHES};
+use labcat::{Config, ConfigError, Direction, Domain, KnownError, Optimizer, PointError, Preset, SWITCHES};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::reader::{Problem, Reader, Table};
 use super::template::ID;
-use super::{Constraints, Objective, Study, constraints, objective, parameters};
+use super::{Constraints, Objective, Study, constraints, objective, parameters, slurm};
 use crate::commands::minimize::is_limited;
 
 /// Names that the columns of an export and the placeholder `{id}` need.
@@ -29,27 +29,34 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         }
     };
     let root = Table { heading: "the study".into(), entries: document.get_ref(), span: 0..0 };
-    reader.refuse_unknown(&root, &["study", "parameter", "objective", "optimizer"]);
+    reader.refuse_unknown(&root, &["study", "parameter", "objective", "optimizer", "slurm"]);
+    let unknown = reader.problems();
 
     let parameters = parameters::read(&mut reader, &root);
+    let sound = reader.problems() == unknown;
     let names = names(&root);
     let general = general(&mut reader, &root, stem);
-    let objective = match reader.table(&root, "objective") {
+    let mut objective = match reader.table(&root, "objective") {
         Some(table) => objective::read(&mut reader, &table, &names, directory),
         None => None,
     };
+    let slurm = slurm::read(&mut reader, &root, objective.as_ref());
+    if let Some(objective) = &mut objective {
+        objective.slurm = slurm;
+    }
     let start = parameters::start(&mut reader, &parameters);
-    let domain = parameters::domain(&mut reader, parameters);
+    // A domain of half of the parameters would give rise to complaints that mean nothing.
+    let domain = if sound { parameters::domain(&mut reader, parameters) } else { None };
     if let (Some(domain), Some(start)) = (&domain, &start)
+        && start.len() == domain.parameters().len()
         && let Err(error) = domain.check(start)
     {
         reader.problem(&(0..0), format!("the point of all `start`: {error}"));
     }
-    let constraints =
-        domain.as_ref().map(|domain| constraints_of(&mut reader, &general.constraints, domain, objective.as_ref()));
-    let (Some(domain), Some(constraints), 0) = (domain, constraints, reader.problems()) else {
-        return Err(reader.into_problems());
-    };
+    let Some(domain) = domain else { return Err(reader.into_problems()) };
+    let before = reader.problems();
+    let constraints = constraints_of(&mut reader, &general.constraints, &domain, objective.as_ref());
+    let constraints_hold = reader.problems() == before;
     let mut config = general.config;
     config.constraints = constraints.measured().len();
     let default_budget = !is_limited(&config, general.time_limit);
@@ -58,8 +65,8 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     }
     let study = Study {
         name: general.name,
+        start: start.filter(|start| domain.check(start).is_ok()),
         domain,
-        start,
         config,
         constraints,
         constraint_texts: general.constraints.iter().map(|text| text.get_ref().clone()).collect(),
@@ -69,18 +76,22 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         objective,
         default_budget,
     };
-    if let Err(error) = study.optimizer() {
+    let optimizer = match constraints_hold {
+        true => study.optimizer(),
+        false => Optimizer::new(study.domain.clone(), study.config.clone()),
+    };
+    if let Err(error) = optimizer {
         let (span, message) = refused(&root, &error, &study);
         reader.problem(&span, message);
-        return Err(reader.into_problems());
     }
-    match study.check_workers(study.workers) {
-        Ok(()) => Ok(study),
-        Err(message) => {
-            let line = study.objective.as_ref().map_or(1, |objective| objective.line);
-            Err(vec![Problem { line, message }])
-        }
+    let mut problems = reader.into_problems();
+    let shell = study.objective.as_ref().map_or(Ok(()), |objective| objective.check_shell(&study.domain));
+    for message in [shell, study.check_workers(study.workers)].into_iter().filter_map(Result::err) {
+        let line = study.objective.as_ref().map_or(1, |objective| objective.line);
+        problems.push(Problem { line, message });
     }
+    problems.sort_by_key(|problem| problem.line);
+    if problems.is_empty() { Ok(study) } else { Err(problems) }
 }
 
 /// Reads the constraints; what they need must be where the value is looked for.

@@ -56,7 +56,7 @@ pub(crate) fn json(label: &Label) -> Value {
 /// Reads a value from text; what is wrong with it otherwise.
 pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<f64, String> {
     let found = match &parameter.kind {
-        ParameterKind::Real | ParameterKind::Integer { .. } => {
+        ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => {
             return text.parse().map_err(|_| "which is not a number".to_owned());
         }
         ParameterKind::Boolean => match text.to_ascii_lowercase().as_str() {
@@ -76,7 +76,7 @@ pub(crate) fn allowed(parameter: &Parameter) -> String {
     match &parameter.kind {
         ParameterKind::Boolean => "true, false".to_owned(),
         ParameterKind::Categorical { labels, .. } => labels.iter().map(Label::to_string).collect::<Vec<_>>().join(", "),
-        ParameterKind::Real | ParameterKind::Integer { .. } => {
+        ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => {
             format!("{} to {}", number(parameter.low), number(parameter.high))
         }
     }
@@ -87,6 +87,9 @@ pub(crate) fn range(p: &Parameter) -> String {
     let scale = super::scale_name(p.scale);
     let mut words = match &p.kind {
         ParameterKind::Real => format!("from {} to {}, {scale}", number(p.low), number(p.high)),
+        ParameterKind::Stepped { step } => {
+            format!("from {} to {} in steps of {}, {scale}", number(p.low), number(p.high), number(*step))
+        }
         ParameterKind::Integer { step } => {
             let steps = if *step == 1 { String::new() } else { format!(" in steps of {step}") };
             format!("from {} to {}, integers{steps}, {scale}", number(p.low), number(p.high))

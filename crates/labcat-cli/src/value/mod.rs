@@ -55,6 +55,14 @@ impl Reading {
         stored.get("std")?.as_f64().filter(|std| *std >= 0.0)
     }
 
+    /// What was stored, read back; `None` if it is no object.
+    pub(crate) fn restored(stored: Value) -> Option<Reading> {
+        let std = Reading::stored_std(&stored);
+        let Value::Object(fields) = stored else { return None };
+        let value = fields.get("value").and_then(Value::as_f64);
+        Some(Reading { std, ..Reading::with(value, fields) })
+    }
+
     /// A number that stands beside the value, or the value itself; a truth value is 0 or 1.
     pub(crate) fn result(&self, name: &str) -> Option<f64> {
         match self.fields.get(name)? {
@@ -85,6 +93,11 @@ impl Reading {
             None => Ok(reading),
             Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?),
         }
+    }
+
+    /// The numbers that the study needs, by name.
+    pub(crate) fn needed(&self) -> Vec<(&str, f64)> {
+        self.needed.iter().filter_map(|name| Some((name.as_str(), self.result(name)?))).collect()
     }
 
     /// As the journal keeps it; fields that are too long are left out, but for those that the study needs.

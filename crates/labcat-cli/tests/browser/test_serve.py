@@ -1,11 +1,14 @@
 """`labcat serve`: the pages live while studies run, several studies compared, nothing to be changed."""
 
 import contextlib
+import gzip
 import http.client
 import json
 import os
 import re
+import socket
 import subprocess
+import time
 import urllib.request
 from pathlib import Path
 
@@ -220,3 +223,112 @@ def test_only_this_machine_is_answered_unless_told_otherwise(site):
         assert json.load(answer)[0]["name"] == "one.toml"
     absent = subprocess.run([LABCAT, "serve", "absent.toml"], cwd=site.directory, capture_output=True, text=True)
     assert absent.returncode == 2 and "there is no study absent.toml" in absent.stderr
+
+
+def test_the_list_can_be_read_on_a_phone(live, site):
+    name = "yield of the second series in the spring"
+    site.study("one.toml", name=name, budget=12, command="echo $(({id} * {id} + 5))")
+    site.study("later.toml", name="later", budget=30)
+    subprocess.run([LABCAT, "run", "one.toml"], cwd=site.directory, check=True, capture_output=True)
+    site.serve("one.toml", "later.toml")
+    for width in (390, 1280):
+        visit(live, site.url, width)
+        live.screenshot(f"serve-list-{width}")
+        assert live.overflow() == 0
+        box = "const box = document.querySelector(arguments[0]).getBoundingClientRect(); return [box.width, box.height]"
+        cell = live.js(box, "#studies td")
+        assert cell[0] >= 200, "the name has room"
+        # Every figure is on the screen, under or beside its heading.
+        right = live.js("return Math.max(...[...document.querySelectorAll('#studies td')].map((cell) => cell.getBoundingClientRect().right))")
+        assert right <= width
+    headings = live.js("return [...document.querySelectorAll('#studies tbody tr:first-child td')].map((cell) => cell.dataset.heading ?? 'study')")
+    assert headings == live.js("return [...document.querySelectorAll('#studies th')].map((head) => head.textContent)")
+
+
+def test_no_tile_of_facts_is_empty(live, site):
+    command = "echo '{{\\\"value\\\": {id}, \\\"mass\\\": {id}}}'"
+    for file, constraint in (("five.toml", ""), ("six.toml", 'constraint = "mass <= 50"\n')):
+        site.study(file, budget=6, command=command)
+        text = (site.directory / file).read_text()
+        (site.directory / file).write_text(text.replace("[study]\n", f"[study]\n{constraint}"))
+        subprocess.run([LABCAT, "run", file], cwd=site.directory, check=True, capture_output=True)
+    site.serve("five.toml", "six.toml")
+    for width in (390, 700, 1280):
+        for number, tiles in ((0, 5), (1, 6)):
+            visit(live, f"{site.url}study/{number}", width)
+            live.until(lambda tiles=tiles: len(live.all("#facts div")) == tiles)
+            rows = live.js("""
+                const inside = document.querySelector("#facts").clientWidth, rows = new Map();
+                for (const tile of document.querySelectorAll("#facts div")) {
+                  const box = tile.getBoundingClientRect();
+                  rows.set(Math.round(box.top), (rows.get(Math.round(box.top)) ?? 0) + box.width + 1);
+                }
+                return [...rows.values()].map((width) => Math.abs(width - 1 - inside))""")
+            assert max(rows) < 2, (width, number, rows)
+            live.screenshot(f"serve-facts-{number}-{width}")
+
+
+def test_the_list_shows_what_is_recommended_under_noise(live, site):
+    draw = "awk 'BEGIN {{{{ srand({id} + 1); rand(); print ({x}-1)^2 + ({y}-1)^2 + 2 * rand() - 1 }}}}'"
+    site.study("noisy.toml", budget=30, command=draw.replace("{{{{", "{{").replace("}}}}", "}}"))
+    with (site.directory / "noisy.toml").open("a") as file:
+        file.write('[optimizer]\nnoise = 0.6\n')
+    subprocess.run([LABCAT, "run", "noisy.toml"], cwd=site.directory, check=True, capture_output=True)
+    best = json.loads(subprocess.run([LABCAT, "best", "noisy.toml", "--json"], cwd=site.directory, check=True, capture_output=True).stdout)
+    site.serve("noisy.toml")
+    (row,) = json.loads(ask(site, path="/studies")[2])
+    assert (row["value"], row["std"], row["at"], row["best_so_far"]) == (best["recommended"]["mean"], best["recommended"]["std"], None, [])
+    assert best["draw"]["value"] < row["value"]
+    visit(live, site.url)
+    assert "±" in live.text("tr[data-number='0']") and not live.visible("#comparison")
+
+
+def test_an_update_carries_only_what_is_new_and_is_compressed(live, site):
+    site.study("one.toml", budget=400, command="echo $(({id} % 17))")
+    subprocess.run([LABCAT, "run", "one.toml", "--budget", "300"], cwd=site.directory, check=True, capture_output=True)
+    site.serve("one.toml")
+    visit(live, f"{site.url}study/0")
+    live.until(lambda: told(live) == 300)
+    known = json.loads(live.js("return document.getElementById('data').textContent"))
+    subprocess.run([LABCAT, "run", "one.toml", "--budget", "310"], cwd=site.directory, check=True, capture_output=True)
+    query = f"known={known['revision']}&evaluations={known['history'][0]}&trust_regions={known['history'][1]}"
+    whole = json.loads(ask(site, path="/study/0/data")[2])
+    news = ask(site, path=f"/study/0/data?{query}")[2]
+    fresh = json.loads(news)
+    assert fresh["since"] == {"evaluations": 300, "trust_regions": len(known["trust_regions"])} and len(fresh["evaluations"]) == 10
+    assert known["evaluations"] + fresh["evaluations"] == whole["evaluations"] and len(whole["evaluations"]) == 310
+    assert known["trust_regions"] + fresh["trust_regions"] == whole["trust_regions"]
+    request = urllib.request.Request(f"{site.url}study/0/data?{query}", headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        sent = answer.read()
+        assert answer.headers["Content-Encoding"] == "gzip" and len(sent) < len(news) / 2 and gzip.decompress(sent).decode() == news
+    # The page has put the parts together.
+    live.until(lambda: told(live) == 310, seconds=20)
+    assert live.marks("#convergence-chart .dots") == 310
+    # A value that is corrected is not left as it was: everything is sent again.
+    subprocess.run([LABCAT, "correct", "one.toml", "5", "-7"], cwd=site.directory, check=True, capture_output=True)
+    assert json.loads(ask(site, path=f"/study/0/data?{query}")[2])["since"]["evaluations"] == 0
+    live.until(lambda: "-7" in live.text("#best-card"), seconds=20)
+    quiet(live.driver, site.url)
+
+
+def test_readers_that_stall_stall_nobody_else(site):
+    site.study("one.toml", budget=3000, command="echo {id}")
+    rows = "".join(f"{-5 + k / 1000},{k % 7},{k}\n" for k in range(3000))
+    (site.directory / "known.csv").write_text("x,y,value\n" + rows)
+    subprocess.run([LABCAT, "import", "one.toml", "known.csv"], cwd=site.directory, check=True, capture_output=True)
+    site.serve("one.toml")
+    ask(site, path="/study/0")
+    address = site.url.removeprefix("http://").rstrip("/")
+    stalled = []
+    with contextlib.ExitStack() as stack:
+        for _ in range(50):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", int(address.rsplit(":", 1)[1])))
+            client.sendall(f"GET /study/0 HTTP/1.1\r\nHost: {address}\r\n\r\n".encode())
+            stalled.append(client)
+        for _ in range(10):
+            began = time.monotonic()
+            assert json.loads(ask(site, path="/studies")[2])[0]["evaluations"] == 3000
+            assert time.monotonic() - began < 1

@@ -160,3 +160,35 @@ fn run_takes_up_what_ask_has_given_out() {
     dir.labcat(&["run", "s.toml"]).expect(0).says("2 pending suggestions to be run again");
     assert_eq!(dir.told("s.db").len(), 5);
 }
+
+#[test]
+fn the_noise_of_values_survives_export_and_import() {
+    let dir = Dir::new("import-std");
+    for (name, noise) in [("s.toml", "auto"), ("t.toml", "auto")] {
+        dir.write(name, &format!("[study]\nbudget = 9\n[[parameter]]\nname = \"x\"\nlow = 0\nhigh = 1\n[optimizer]\nnoise = \"{noise}\"\n"));
+    }
+    dir.write("in.csv", "x,value,std\r\n0.25,1.5,0.125\r\n0.5,2.5,\r\n");
+    dir.labcat(&["import", "s.toml", "in.csv"]).expect(0);
+    let exported = dir.labcat(&["export", "s.toml"]).expect(0).stdout.clone();
+    assert!(
+        exported.starts_with("id,x,value,status,seconds,std\n0,0.25,1.5,ok,,0.125\n1,0.5,2.5,ok,,\n"),
+        "{exported}"
+    );
+    dir.write("out.csv", &exported);
+    dir.labcat(&["import", "t.toml", "out.csv"]).expect(0);
+    assert_eq!(dir.labcat(&["export", "t.toml"]).expect(0).stdout, exported);
+    let result = &dir.labcat(&["export", "t.toml", "--json"]).json()["evaluations"][0]["result"];
+    assert_eq!(result["std"], 0.125);
+    dir.write("bad.csv", "x,value,std\r\n0.1,1,-1\r\n");
+    dir.labcat(&["import", "t.toml", "bad.csv"]).expect(2).says("bad.csv:2: it has a \"std\" of -1");
+}
+
+#[test]
+fn lines_are_counted_the_same_whatever_ends_them() {
+    let dir = Dir::new("import-lines");
+    dir.write("s.toml", "[study]\nbudget = 9\n[[parameter]]\nname = \"x\"\nlow = 0\nhigh = 1\n");
+    for end in ["\n", "\r\n", "\r"] {
+        dir.write("in.csv", &["x,value", "0.1,1", "# a comment", "0.2,2", "0.3,bad", ""].join(end));
+        dir.labcat(&["import", "s.toml", "in.csv"]).expect(2).says("in.csv:5: value is \"bad\"");
+    }
+}

@@ -48,7 +48,8 @@ fn run_read_only(dir: &Dir, args: &[&str]) -> Ended {
         true => {
             let (program, study) = (public_place().join("labcat"), public_place().join("study"));
             fs::create_dir_all(&study).unwrap();
-            fs::copy(LABCAT, &program).unwrap();
+            // By another process: a program that is still open for writing, also in a fork of another test, cannot be started.
+            assert!(Command::new("cp").arg(LABCAT).arg(&program).status().unwrap().success());
             for file in ["s.toml", "s.db", "s.db-wal"] {
                 if dir.path(file).exists() {
                     fs::copy(dir.path(file), study.join(file)).unwrap();

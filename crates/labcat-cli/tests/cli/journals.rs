@@ -73,7 +73,7 @@ fn deleted(name: &str, files: &[&str]) {
         said.contains("the journal s.db or its log s.db-wal was deleted or replaced while the study ran"),
         "{said}"
     );
-    assert!(said.contains("what it held is in s.rescued-1.db: rename that to s.db"), "{said}");
+    assert!(said.contains("what it held is in s.rescued-1.db: `labcat restore s.toml s.rescued-1.db`"), "{said}");
     assert!(dir.read("started").lines().count() <= 5, "nothing more was started");
     fs::rename(dir.path("s.rescued-1.db"), dir.path("s.db")).unwrap();
     assert!(dir.told("s.db").len() >= 3);
@@ -130,7 +130,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     dir.labcat(&["run", "s.toml"]).expect(0);
     rusqlite::Connection::open(dir.path("s.db")).unwrap().pragma_update(None, "user_version", 99).unwrap();
     for command in ["status", "run"] {
-        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 3)");
+        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 5)");
     }
 }
 
@@ -165,7 +165,7 @@ fn how_each_command_was_run_is_recorded_and_exported() {
     assert_eq!((&one(2)["exit"], &one(2)["signal"]), (&json!(null), &json!(9)));
     let csv = dir.labcat(&["export", "s.toml", "--all"]).expect(0).stdout.clone();
     let heading =
-        "id,x,y,value,status,seconds,source,attempts,message,started,ended,host,exit,signal,directory,command";
+        "id,x,y,value,status,seconds,source,attempts,message,started,ended,host,exit,signal,directory,command,note";
     assert_eq!(csv.lines().next(), Some(heading));
     assert!(csv.lines().nth(2).unwrap().contains(",command,1,exit status 3,"));
     let shown = dir.labcat(&["status", "s.toml", "1"]).expect(0).stdout.clone();
@@ -173,4 +173,27 @@ fn how_each_command_was_run_is_recorded_and_exported() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(dir.labcat(&["status", "s.toml", "0"]).expect(0).stdout.contains("\"mass\":2.5"));
+}
+
+#[test]
+fn a_journal_of_the_third_version_that_was_killed_goes_on() {
+    let dir = Dir::copy_of("third-version", "crates/labcat-cli/tests/fixtures/journal-3");
+    let before = fs::read(dir.path("old.db")).unwrap();
+    assert!(of_fixture(&dir, &["status", "old.toml"]).contains("7 of 12, 0 failed, 1 outstanding"));
+    assert_eq!(of_fixture(&dir, &["backup", "old.toml", "saved.db"]), "saved.db: 7 evaluations\n");
+    assert_eq!(fs::read(dir.path("old.db")).unwrap(), before, "looking and copying change nothing");
+    let told = dir.told("old.db");
+    dir.labcat(&["worker", "old.toml"]).expect(0);
+    let now = dir.told("old.db");
+    assert_eq!(
+        (now.len(), &now[..7], now[7].id),
+        (12, &told[..], 7),
+        "what was in hand is repeated, and the study goes on"
+    );
+    dir.labcat(&["restore", "old.toml", "saved.db"]).expect(0);
+    assert_eq!(dir.told("old.db"), told);
+    assert_eq!(
+        dir.labcat(&["export", "old.toml"]).expect(0).stdout.lines().next().unwrap().split(',').nth(6),
+        Some("std")
+    );
 }

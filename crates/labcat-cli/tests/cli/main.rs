@@ -2,16 +2,22 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bench;
+mod cluster;
 mod common;
 mod constraints;
+mod doors;
 mod failures;
 mod faults;
+mod handover;
+mod hangs;
 mod journals;
 mod kill;
+mod lab;
 mod mixed;
 mod noise;
 mod output;
 mod overhead;
+mod restore;
 mod simulators;
 mod studies;
 mod surface;

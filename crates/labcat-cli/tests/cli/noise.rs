@@ -19,23 +19,34 @@ fn best_status_and_report_show_what_is_recommended() {
         let ended = dir.labcat(&["run", "s.toml"]);
         ended.expect(0);
         let said = format!("{}{}", ended.stdout, ended.stderr);
-        assert!(said.contains("\nrecommended ") && said.contains("; best draw "), "{said}");
+        assert!(said.contains("\nrecommended ") && !said.contains("best"), "no draw is called the best: {said}");
         let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
         let found = &best["recommended"];
         let number = |value: &serde_json::Value| value.as_f64().unwrap();
         let (mean, std) = (number(&found["mean"]), number(&found["std"]));
-        assert!(number(&best["value"]) < mean && std > 0.0 && std < 1.0, "{best}");
+        assert!(number(&best["draw"]["value"]) < mean && std > 0.0 && std < 1.0, "{best}");
+        assert_eq!(
+            (number(&best["value"]), &best["x"]),
+            (mean, &found["x"]),
+            "the point to use, not the luckiest draw"
+        );
         let [x, y] = ["x", "y"].map(|name| number(&found["x"][name]));
         assert!((x - 1.0).hypot(y - 1.0) < 1.0, "{found}");
         assert_eq!(found["noise"].as_f64(), (!tells).then_some(1.0));
-        assert_eq!(&dir.labcat(&["status", "s.toml", "--json"]).expect(0).json()["recommended"], found);
+        let status = dir.labcat(&["status", "s.toml", "--json"]).expect(0).json();
+        assert_eq!((&status["recommended"], &status["value"], &status["x"]), (found, &found["mean"], &found["x"]));
         let words = dir.labcat(&["best", "s.toml"]).expect(0).stdout.clone();
-        assert!(
-            words.starts_with("recommended ") && words.contains(" ± ") && words.contains("\nbest draw "),
-            "{words}"
-        );
+        assert!(words.starts_with("recommended ") && words.contains(" ± ") && !words.contains("best"), "{words}");
         let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
-        assert!(status.contains("\nrecommended  ") && status.contains("\nbest draw    "), "{status}");
+        assert!(status.contains("\nrecommended  ") && !status.contains("\nbest"), "{status}");
+        let csv = dir.labcat(&["export", "s.toml"]).expect(0).stdout.clone();
+        assert_eq!(
+            csv.lines().next(),
+            Some(if tells { "id,x,y,value,status,seconds,std" } else { "id,x,y,value,status,seconds" })
+        );
+        assert_eq!(csv.lines().nth(1).unwrap().ends_with(",1"), tells, "{csv}");
+        let export = dir.labcat(&["export", "s.toml", "--json"]).expect(0).json();
+        assert_eq!(export["evaluations"][0]["std"].as_f64(), tells.then_some(1.0));
         dir.labcat(&["report", "s.toml"]).expect(0);
         assert!(dir.read("s.html").contains(&format!("; recommended {mean} ± {std} at x = {x}")));
     }

@@ -175,7 +175,9 @@ fn what_is_probably_forgotten_is_a_warning() {
     let dir = Dir::new("warning");
     dir.write("s.toml", &study("budget = 3", "command = [\"echo\", \"{x}\"]"));
     dir.labcat(&["check", "s.toml"]).expect(0).says("warning: s.toml:14: `command` does not use {y}");
-    dir.labcat(&["run", "s.toml"]).expect(0).says("LABCAT_y");
+    dir.labcat(&["run", "s.toml", "--budget", "2"]).expect(0).says("LABCAT_y");
+    let again = dir.labcat(&["run", "s.toml"]);
+    assert!(!again.expect(0).stderr.contains("LABCAT_y"), "once is enough: {}", again.stderr);
 }
 
 #[test]
@@ -279,4 +281,69 @@ fn init_writes_a_study_that_check_and_run_accept() {
     dir.labcat(&["init", "n.toml", "-p", "x:nan:1"]).expect(2).says("-p x:nan:1 is not NAME:LOW:HIGH");
     dir.labcat(&["init", "n.toml", "-p", "x:3:1"]).expect(2).says("low = 3 above high = 1");
     dir.labcat(&["check", "absent.toml"]).expect(2).says("there is no study absent.toml");
+}
+
+#[test]
+fn a_study_of_init_has_no_time_limit_until_somebody_writes_one() {
+    let dir = Dir::new("init-timeout");
+    dir.labcat(&["init", "-p", "x:0:1", "--", "echo", "{x}"]).expect(0);
+    let text = dir.read("study.toml");
+    assert!(text.contains("\n# timeout = ") && !text.contains("\ntimeout"), "{text}");
+}
+
+#[test]
+fn init_refuses_a_range_of_more_than_two_bounds() {
+    let dir = Dir::new("init-bounds");
+    dir.labcat(&["init", "-p", "x:0:1:2:3"]).expect(2).says("-p x:0:1:2:3 is not NAME:LOW:HIGH");
+    assert!(!dir.path("study.toml").exists());
+}
+
+#[test]
+fn the_advice_for_a_missing_start_can_be_followed() {
+    let dir = Dir::new("start-advice");
+    let text = |second: &str, third: &str| {
+        format!(
+            "[study]\nbudget = 3\n[[parameter]]\nname = \"x\"\nlow = 0\nhigh = 1\nstart = 0.5\n\
+             [[parameter]]\nname = \"solver\"\ntype = \"categorical\"\nchoices = [\"l u\", \"qr\"]\n{second}\n\
+             [[parameter]]\nname = \"flag\"\ntype = \"boolean\"\n{third}\n"
+        )
+    };
+    dir.write("s.toml", &text("", ""));
+    let said = dir.labcat(&["check", "s.toml"]);
+    said.expect(2).says("write start = \"l u\" here too").says("write start = false here too");
+    dir.write("s.toml", &text("start = \"l u\"", "start = false"));
+    dir.labcat(&["check", "s.toml"]).expect(0);
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    let dir = Dir::new("at-once");
+    dir.write(
+        "s.toml",
+        "[study]\nbudget = 0\nworkers = 2\nconstraint = \"x + <= 1\"\n[[parameter]]\nname = \"x\"\nlow = 0\nhigh = 1\n\
+         [objective]\ncommand = [\"echo\", \"{x}\"]\nvalue_file = \"out\"\non_failure = \"cry\"\n[optimizer]\nbeta = -3\n",
+    );
+    let said = dir.labcat(&["check", "s.toml"]);
+    said.expect(2).says(":2: ").says("`constraint` cannot be").says("`on_failure`").says("beta").says("with 2 workers");
+    dir.write(
+        "t.toml",
+        "[study]\nbudget = 3\n[[parameter]]\nname = \"x\"\nlow = 0\nhigh = 1\n[objective]\ncommand = [\"./absent\"]\n\
+         directory = \"runs/{id}\"\ncopy = [\"missing.dat\"]\ntemplate = { from = \"deck.in\" }\n",
+    );
+    dir.write("deck.in", "{y}\n");
+    let said = dir.labcat(&["check", "t.toml"]);
+    said.expect(2).says("deck.in:1: ").says("there is no file ./missing.dat").says("there is no program `./absent`");
+}
+
+#[test]
+fn status_shows_the_budget_of_the_file() {
+    let dir = Dir::new("status-budget");
+    dir.write("s.toml", &study("budget = 5", &built_in("booth")));
+    dir.labcat(&["run", "s.toml", "--budget", "3"]).expect(0);
+    let status = || dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
+    assert!(status().contains("evaluations  3 of 5") && !status().contains("stopped"), "{}", status());
+    dir.write("s.toml", &study("budget = 50", &built_in("booth")));
+    assert_eq!(dir.labcat(&["status", "s.toml", "--json"]).expect(0).json()["budget"], 50);
+    dir.write("s.toml", "half-saved [");
+    assert!(status().contains("evaluations  3 of 3"), "{}", status());
 }

@@ -291,3 +291,20 @@ fn a_reader_that_has_gone_away_is_no_error_and_does_not_end_a_run() {
     }
     assert_eq!(dir.told("s.db").len(), 5);
 }
+
+#[test]
+fn a_command_that_is_mistyped_gets_the_one_that_was_meant() {
+    let dir = Dir::new("mistyped");
+    for (typed, meant) in [("rnu", "run"), ("stauts", "status"), ("chekc", "check"), ("aks", "ask")] {
+        dir.labcat(&[typed, "s.toml"]).expect(2).says(&format!("'{meant}'"));
+    }
+    let far = dir.labcat(&["xyz"]);
+    assert!(!far.expect(2).stderr.contains("similar"), "{}", far.stderr);
+}
+
+#[test]
+fn the_help_of_options_that_turn_something_off_is_a_sentence() {
+    let dir = Dir::new("off");
+    let help = dir.labcat(&["minimize", "--help"]).expect(0).stdout.clone();
+    assert!(help.contains("Turn off: ") && !help.contains("Do not "), "{help}");
+}

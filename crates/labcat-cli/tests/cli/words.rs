@@ -160,8 +160,8 @@ fn a_parameter_that_nothing_uses_gets_a_hint() {
     let ended = dir.labcat(&["check", "s.toml"]);
     ended
         .expect(0)
-        .says("`command` does not use {x}; the command finds it in its environment as LABCAT_x")
-        .says("LABCAT_y");
+        .says("`command` does not use {x}, {y}; the command finds them in its environment as LABCAT_x, LABCAT_y");
+    assert_eq!(ended.stderr.lines().count(), 1, "one line for all of them");
     dir.write("s.toml", &study("budget = 3", "command = [\"echo\", \"1\"]\nparameters_file = \"{id}.json\""));
     assert_eq!(dir.labcat(&["check", "s.toml"]).expect(0).stderr, "");
     dir.write("deck.in", "{x} {y}\n");

@@ -52,7 +52,7 @@ fn processes_share_a_study_and_one_that_is_killed_loses_nothing() {
     );
     let left: Vec<String> =
         std::fs::read_dir(dir.path("")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    assert!(left.iter().all(|name| !name.contains("worker")), "nothing is left in hand: {left:?}");
+    assert!(left.iter().all(|name| !name.contains("evaluation")), "nothing is left in hand: {left:?}");
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn what_a_worker_left_that_was_killed_after_it_had_told_is_cleared_by_the_next()
     let dir = Dir::new("worker-told");
     dir.write("s.toml", &text("budget = 1", 0.0));
     dir.labcat(&["worker", "s.toml"]).expect(0);
-    dir.write("s.db-worker-0", "");
+    dir.write("s.db-evaluation-0", "");
     dir.labcat(&["worker", "s.toml"]).expect(0);
-    assert!(!dir.path("s.db-worker-0").exists());
+    assert!(!dir.path("s.db-evaluation-0").exists());
     assert_eq!((dir.told("s.db").len(), counts(&dir, "started")), (1, BTreeMap::from([(0, 1)])));
 }
 

@@ -65,7 +65,7 @@ impl Domain {
         self.axes.iter().zip(a.iter().zip(b)).all(|(axis, (a, b))| *axis == Axis::Real || a == b)
     }
 
-    /// The points that differ from one (in user units) by a step of a whole number or by another label, in one parameter.
+    /// The points that differ from one (in user units) by a step of a number or by another label, in one parameter.
     pub(crate) fn neighbours(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let mut found = Vec::new();
         for (i, p) in self.parameters.iter().enumerate() {
@@ -74,10 +74,13 @@ impl Domain {
                 continue;
             }
             let labels = matches!(p.kind, ParameterKind::Categorical { ordered: false, .. });
-            let values: Vec<f64> =
-                if labels { (0..levels).map(|k| p.level(k)).collect() } else { vec![x[i] - p.step(), x[i] + p.step()] };
+            let values: Vec<f64> = if labels {
+                (0..levels).map(|k| p.level(k)).collect()
+            } else {
+                [x[i] - p.step(), x[i] + p.step()].map(|value| p.nearest(value)).to_vec()
+            };
             for value in values {
-                if value != x[i] && p.low <= value && value <= p.high {
+                if value != x[i] {
                     let mut other = x.to_vec();
                     other[i] = value;
                     found.push(self.woken(x, other));

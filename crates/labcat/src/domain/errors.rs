@@ -56,6 +56,20 @@ pub enum DomainError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// The steps of a real parameter do not fill its range.
+    #[error("{name} has low {low}, high {high}, step {step}: {allowed}")]
+    Steps {
+        /// The parameter's name.
+        name: String,
+        /// Its lower bound.
+        low: f64,
+        /// Its upper bound.
+        high: f64,
+        /// Its step.
+        step: f64,
+        /// What is allowed.
+        allowed: String,
+    },
     /// A categorical parameter has no labels, or one of them twice.
     #[error("the labels of {name} are [{}]: there must be at least one, all different", crate::domain::list(.labels))]
     Labels {

@@ -12,6 +12,7 @@ pub use errors::{DomainError, PointError};
 pub use parameter::{Condition, Label, Parameter, ParameterKind, Scale};
 
 use crate::math;
+use parameter::steps_above;
 
 /// A whole number with at least this many values is searched like a real: its axis turns with those of the reals.
 const MANY: u64 = 64;
@@ -294,6 +295,7 @@ fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
     }
     match &p.kind {
         ParameterKind::Real => {}
+        ParameterKind::Stepped { step } => check_steps(p, *step)?,
         ParameterKind::Integer { step } => {
             let wrong = |allowed| Err(DomainError::NotWhole { name: name.clone(), low, high, step: *step, allowed });
             if low.fract() != 0.0 || high.fract() != 0.0 || low.abs() > LARGEST || high.abs() > LARGEST {
@@ -335,6 +337,30 @@ fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
     Ok(())
 }
 
+/// Whether the steps of a real number fill its range.
+fn check_steps(p: &Parameter, step: f64) -> Result<(), DomainError> {
+    let (name, low, high) = (p.name.clone(), p.low, p.high);
+    let wrong = |allowed: String| Err(DomainError::Steps { name: name.clone(), low, high, step, allowed });
+    if !(step.is_finite() && step > 0.0) {
+        return wrong("the step must be a finite number above 0".into());
+    }
+    if low >= high {
+        return Err(DomainError::Inverted { name, low, high });
+    }
+    let steps = (high - low) / step;
+    if steps >= LARGEST || low + step == low || high - step == high {
+        return wrong("the step must be large enough to be told apart".into());
+    }
+    if (steps - steps.round()).abs() > 1e-9 * steps.max(1.0) || steps < 0.5 {
+        let (below, above) = (steps_above(low, step, steps.floor()), steps_above(low, step, steps.ceil()));
+        return wrong(format!("high must be a whole number of steps above low, such as {below} or {above}"));
+    }
+    if p.scale == Scale::Log && step > low {
+        return wrong("on a log scale the step must be at most low".into());
+    }
+    Ok(())
+}
+
 /// The condition of a parameter, on one of those before it.
 fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f64>)>, DomainError> {
     let Some(Condition { parameter, values }) = &p.when else { return Ok(None) };
@@ -352,7 +378,7 @@ fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f
                 ParameterKind::Categorical { labels, .. } => {
                     format!("it takes the number of one of [{}]", list(labels))
                 }
-                _ => format!("it takes whole numbers from {} to {}", q.low, q.high),
+                _ => format!("it takes {}, {}, … up to {}", q.low, q.level(1), q.high),
             };
             Err(DomainError::ConditionValue { name, other, value, why })
         }

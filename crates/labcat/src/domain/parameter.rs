@@ -1,7 +1,11 @@
 //! Parameters: their types, ranges, labels and conditions.
 
+use super::LARGEST;
 use crate::math;
 use std::fmt;
+
+/// The powers of ten that a number holds exactly: 10^0 to 10^22.
+const EXACT_POWERS: usize = 23;
 
 /// How a parameter's range is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +71,11 @@ pub enum ParameterKind {
     /// A real number.
     #[default]
     Real,
+    /// A real number in steps, such as the resolution of an instrument: `low`, `low + step`, … up to `high`.
+    Stepped {
+        /// The distance between neighbours.
+        step: f64,
+    },
     /// A whole number: `low`, `low + step`, … up to `high`.
     Integer {
         /// The distance between neighbours.
@@ -123,7 +132,7 @@ impl ParameterKind {
     /// The name of the type.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Real => "real",
+            Self::Real | Self::Stepped { .. } => "real",
             Self::Integer { .. } => "integer",
             Self::Categorical { .. } => "categorical",
             Self::Boolean => "boolean",
@@ -168,6 +177,11 @@ impl Parameter {
         Self { kind: ParameterKind::Integer { step }, ..self }
     }
 
+    /// The same real number in steps.
+    pub fn with_step(self, step: f64) -> Self {
+        Self { kind: ParameterKind::Stepped { step }, ..self }
+    }
+
     /// The same labels, of which neighbours resemble each other.
     pub fn ordered(mut self) -> Self {
         if let ParameterKind::Categorical { ordered, .. } = &mut self.kind {
@@ -185,6 +199,7 @@ impl Parameter {
     pub fn levels(&self) -> Option<u64> {
         match &self.kind {
             ParameterKind::Real => None,
+            ParameterKind::Stepped { step } => Some(((self.high - self.low) / step).round() as u64 + 1),
             ParameterKind::Integer { step } => Some(((self.high - self.low) / *step as f64).round() as u64 + 1),
             ParameterKind::Categorical { labels, .. } => Some(labels.len() as u64),
             ParameterKind::Boolean => Some(2),
@@ -195,6 +210,7 @@ impl Parameter {
     pub(crate) fn step(&self) -> f64 {
         match &self.kind {
             ParameterKind::Real => 0.0,
+            ParameterKind::Stepped { step } => *step,
             ParameterKind::Integer { step } => *step as f64,
             ParameterKind::Categorical { .. } | ParameterKind::Boolean => 1.0,
         }
@@ -202,7 +218,16 @@ impl Parameter {
 
     /// Level `k`, as in a point.
     pub(crate) fn level(&self, k: u64) -> f64 {
-        (self.low + self.step() * k as f64).min(self.high)
+        self.after(k as f64).min(self.high)
+    }
+
+    /// The value so many steps above the lowest.
+    fn after(&self, steps: f64) -> f64 {
+        match self.kind {
+            ParameterKind::Stepped { step } if steps >= ((self.high - self.low) / step).round() => self.high,
+            ParameterKind::Stepped { step } => steps_above(self.low, step, steps),
+            _ => self.low + self.step() * steps,
+        }
     }
 
     /// The nearest value that is allowed.
@@ -211,7 +236,7 @@ impl Parameter {
         if step == 0.0 {
             return value.clamp(self.low, self.high);
         }
-        (self.low + step * ((value - self.low) / step).round()).clamp(self.low, self.high)
+        self.after(((value - self.low) / step).round()).clamp(self.low, self.high)
     }
 
     /// A value as people read it: the number, or the label.
@@ -222,7 +247,7 @@ impl Parameter {
     /// A value of a point as what it stands for: a number of its type, or the label.
     pub fn label(&self, value: f64) -> Label {
         match &self.kind {
-            ParameterKind::Real => Label::Number(value),
+            ParameterKind::Real | ParameterKind::Stepped { .. } => Label::Number(value),
             ParameterKind::Integer { .. } => Label::Whole(value as i64),
             ParameterKind::Boolean => Label::Flag(value != 0.0),
             ParameterKind::Categorical { labels, .. } => labels.get(value as usize).cloned().unwrap_or(Label::Empty),
@@ -246,5 +271,19 @@ impl Parameter {
             Scale::Log => (math::ln(self.low - margin), math::ln(self.high + margin)),
         };
         (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low)
+    }
+}
+
+/// The value so many steps above another. Steps of decimals end at decimals: at 0.3, not at 0.1 + 0.1 + 0.1.
+pub(super) fn steps_above(low: f64, step: f64, steps: f64) -> f64 {
+    let whole = |power: f64| ((low * power).round(), (step * power).round());
+    let exact = |power: &f64| {
+        let (l, s) = whole(*power);
+        l / power == low && s / power == step && l.abs() + s * steps < LARGEST
+    };
+    let mut powers = std::iter::successors(Some(1.0), |power| Some(power * 10.0)).take(EXACT_POWERS);
+    match powers.find(exact) {
+        Some(power) => (whole(power).0 + whole(power).1 * steps) / power,
+        None => low + step * steps,
     }
 }

@@ -105,3 +105,80 @@ fn the_stretch_is_the_slope_of_the_map() {
         }
     }
 }
+
+fn stepped(low: f64, high: f64, step: f64) -> Result<Domain, DomainError> {
+    Domain::from_parameters(vec![Parameter::real("t", low, high).with_step(step)])
+}
+
+#[test]
+fn a_real_in_steps_takes_the_decimals_that_people_write() {
+    let domain = stepped(20.0, 90.0, 0.1).unwrap();
+    assert_eq!(domain.configurations(), Some(701));
+    let p = &domain.parameters()[0];
+    for k in 0..=700_u64 {
+        let written: f64 = format!("{}.{}", 20 + k / 10, k % 10).parse().unwrap();
+        assert_eq!(p.level(k), written);
+        assert!(domain.check(&[written]).is_ok(), "{written}");
+        let mut u = [0.0];
+        domain.to_unit(&[written], &mut u);
+        let (mut x, place) = ([0.0], u);
+        domain.snap(&mut u);
+        domain.to_user(&u, &mut x);
+        assert_eq!((x[0], u), (written, place));
+    }
+    assert_eq!(p.kind.name(), "real");
+    assert_eq!(p.label(20.3), Label::Number(20.3));
+    let between = domain.check(&[20.25]).unwrap_err().to_string();
+    assert_eq!(between, "t = 20.25 is not allowed: it takes 20, 20.1, … up to 90");
+    assert_eq!(domain.neighbours(&[20.3]), [[20.2], [20.4]]);
+    assert_eq!(domain.neighbours(&[90.0]), [[89.9]]);
+}
+
+#[test]
+fn steps_of_any_size_end_at_high_and_stay_in_the_range() {
+    let mut rng = crate::rng::Rng::new(7);
+    for _ in 0..2000 {
+        let step = crate::math::exp(rng.between(-20.0, 20.0));
+        let low = step * rng.between(-1e4, 1e4);
+        let steps = 1.0 + rng.between(0.0, 5000.0).floor();
+        let domain = stepped(low, low + step * steps, step).unwrap();
+        let p = &domain.parameters()[0];
+        assert_eq!(p.levels(), Some(steps as u64 + 1));
+        assert_eq!((p.level(0), p.level(steps as u64)), (p.low, p.high));
+        let value = p.nearest(rng.between(p.low, p.high));
+        assert!(domain.check(&[value]).is_ok() && p.nearest(value) == value);
+    }
+}
+
+#[test]
+fn steps_that_do_not_fill_a_range_are_refused() {
+    let says = |result: Result<Domain, DomainError>, part: &str| {
+        let message = result.unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    };
+    says(
+        stepped(0.0, 1.0, 0.3),
+        "t has low 0, high 1, step 0.3: high must be a whole number of steps above low, such as 0.9",
+    );
+    says(stepped(0.0, 1.0, 2.0), "such as 0 or 2");
+    for step in [0.0, -0.1, f64::NAN, f64::INFINITY] {
+        says(stepped(0.0, 1.0, step), "the step must be a finite number above 0");
+    }
+    says(stepped(1.0, 0.0, 0.1), "low must be below high");
+    says(stepped(1e17, 2e17, 1.0), "large enough to be told apart");
+    let log = |low: f64, step: f64| {
+        Domain::from_parameters(vec![Parameter::real("t", low, 10.0).with_step(step).scaled(Scale::Log)])
+    };
+    says(log(0.05, 0.05 + 0.15), "high must be");
+    says(log(0.25, 0.75), "on a log scale the step must be at most low");
+    assert!(log(0.25, 0.25).is_ok());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_step_is_part_of_what_is_stored() {
+    let p = Parameter::real("t", 0.0, 1.0).with_step(0.05);
+    let text = serde_json::to_string(&p).unwrap();
+    assert!(text.contains(r#""type":{"stepped":{"step":0.05}}"#), "{text}");
+    assert_eq!(serde_json::from_str::<Parameter>(&text).unwrap(), p);
+}

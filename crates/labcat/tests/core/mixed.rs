@@ -69,6 +69,41 @@ fn whole_numbers_and_reals_are_found_together() {
 }
 
 #[test]
+fn reals_in_steps_are_suggested_on_their_steps_and_the_best_step_is_found() {
+    for seed in 0..4 {
+        let parameters = vec![
+            Parameter::real("temperature", 20.0, 90.0).with_step(0.5),
+            Parameter::real("acid", 0.0, 1.0).with_step(0.05),
+            Parameter::real("y", -10.0, 10.0),
+        ];
+        let mut optimizer = mixed(parameters, Preset::Default, seed);
+        let mut again = None;
+        for k in 0..60 {
+            let s = optimizer.ask().unwrap();
+            optimizer.domain().check(&s.x).unwrap();
+            assert_eq!(((s.x[0] - 20.0) / 0.5).fract(), 0.0);
+            let decimals = format!("{}", s.x[1]);
+            assert!(decimals.len() <= 4, "{decimals} is a multiple of 0.05");
+            let value = ((s.x[0] - 61.3) / 10.0).powi(2) + (s.x[1] - 0.37).powi(2) + (s.x[2] + 1.0).powi(2);
+            optimizer.tell(s.id, value).unwrap();
+            if k == 30 {
+                again = Some(Optimizer::from_json(&optimizer.to_json()).unwrap());
+            }
+            if k > 30
+                && let Some(copy) = &mut again
+            {
+                let same = copy.ask().unwrap();
+                assert_eq!(same, s, "a restored optimizer continues on the same steps");
+                copy.tell(same.id, value).unwrap();
+            }
+        }
+        let best = optimizer.best().unwrap();
+        assert_eq!(best.x[..2], [61.5, 0.35], "seed {seed}: {:?}", best.x);
+        assert!((best.x[2] + 1.0).abs() < 1e-3, "seed {seed}: {:?}", best.x);
+    }
+}
+
+#[test]
 fn a_space_of_twelve_points_is_exhausted_each_once() {
     let parameters =
         || vec![Parameter::integer("a", 1.0, 3.0), Parameter::categorical("b", ["u", "v"]), Parameter::boolean("c")];

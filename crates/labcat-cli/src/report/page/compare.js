@@ -11,18 +11,22 @@ function showList() {
   const heads = ["study", "state", "evaluations", "failed", "best value", "at evaluation", "time in evaluations", "compare"];
   $("studies").tHead.replaceChildren(html("tr", {}, ...heads.map((text) => html("th", { scope: "col", class: text === "study" || text === "state" ? "text" : null }, text))));
   $("studies").tBodies[0].replaceChildren(...studies.map((study) => {
-    const { number, name, direction, problem, evaluations, budget, failures, value, at, seconds } = study;
+    const { number, name, direction, problem, evaluations, budget, failures, value, std, at, seconds } = study;
     const title = html("td", {}, html("span", { class: `key line-${number % COLOURS}`, "aria-hidden": "true" }), html("a", { href: `/study/${number}` }, name), html("span", { class: "note" }, ` ${direction ?? ""}`));
     if (problem) return html("tr", {}, title, html("td", { class: "detail", colspan: heads.length - 1 }, problem));
-    const choice = html("input", { type: "checkbox", checked: isDrawn(study), disabled: !study.best_so_far.length, "aria-label": `compare ${name}` });
+    const hint = std === null ? null : "values have noise: the best so far would be a lucky one";
+    const choice = html("input", { type: "checkbox", checked: isDrawn(study), disabled: !study.best_so_far.length, title: hint, "aria-label": `compare ${name}` });
     choice.addEventListener("change", () => {
       compared.set(number, choice.checked);
       drawComparison();
     });
-    return html("tr", { "data-number": number }, title, html("td", { class: "text" }, stateOf(study)),
-      html("td", {}, evaluations.toLocaleString("en") + (budget === null ? "" : ` of ${budget.toLocaleString("en")}`)),
-      html("td", {}, failures.toLocaleString("en")), html("td", { title: value }, short(value, 8)), html("td", {}, at === null ? "–" : String(at)),
-      html("td", {}, duration(seconds || null)), html("td", {}, choice));
+    // On a narrow screen each cell carries the heading of its column.
+    const cells = [stateOf(study), evaluations.toLocaleString("en") + (budget === null ? "" : ` of ${budget.toLocaleString("en")}`), failures.toLocaleString("en"),
+      std === null ? short(value, 8) : `${short(value, 6)} ± ${short(std, 2)}`, at === null ? "–" : String(at), duration(seconds || null), choice];
+    return html("tr", { "data-number": number }, title, ...cells.map((cell, k) => {
+      const heading = heads[k + 1];
+      return html("td", { class: heading === "state" ? "text" : null, "data-heading": heading, title: heading === "best value" ? value : null }, cell);
+    }));
   }));
   const running = studies.filter(({ activity }) => activity === "running").length;
   $("title").textContent = `${counted(studies.length, "study", "studies")}${running ? `, ${running} running` : ""}`;
