@@ -160,7 +160,8 @@ pub(super) fn is_doubtful(problem: Problem<'_>, run: &LocalRun, gp: &Gp, y: &[f6
         return false;
     }
     let doubts = |output: Output| {
-        let unknown = run.now.noise.level(output).is_none_or(|level| !level.exact && level.sigma == 0.0);
+        let exact = run.now.noise.level(output).is_some_and(|level| level.exact);
+        let unknown = !exact && !problem.is_noisy(run, output);
         if !(unknown && problem.looks_for_noise(output)) {
             return false;
         }
