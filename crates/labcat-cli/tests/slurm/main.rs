@@ -82,8 +82,8 @@ fn queue(part: &str) -> Vec<(String, String, String)> {
 /// What the names of a study's jobs begin with.
 fn prefix(dir: &Dir) -> String {
     let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
-    let token: String = db.query_row("SELECT value FROM meta WHERE key = 'token'", [], |row| row.get(0)).unwrap();
-    format!("labcat-{token}-")
+    let id: String = db.query_row("SELECT value FROM meta WHERE key = 'id'", [], |row| row.get(0)).unwrap();
+    format!("labcat-{id:.12}-")
 }
 
 fn scontrol(args: &[&str]) {
