@@ -86,6 +86,13 @@ fn prefix(dir: &Dir) -> String {
     format!("labcat-{id:.12}-")
 }
 
+/// The name of an evaluation's first job.
+fn first_job(dir: &Dir, id: u64) -> String {
+    let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
+    let query = "SELECT name FROM job WHERE trial = ?1 AND attempt = 1";
+    db.query_row(query, [id as i64], |row| row.get(0)).unwrap()
+}
+
 fn scontrol(args: &[&str]) {
     output(Command::new("scontrol").args(args)).expect(0);
 }
