@@ -8,7 +8,7 @@ use labcat::{AskError, Evaluation, Optimizer, PointError, Suggestion, TellError,
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::format::complain;
+use crate::format::{complain, moment};
 use crate::journal::{
     CORRECTED_TO_FAILURE, Change, Head, Job, Journal, Left, Lock, Record, in_use_by, is_run, left, running,
 };
@@ -241,12 +241,13 @@ impl Session {
         self.changes.push(Change::Started { id: id.0 });
     }
 
-    /// A job of an evaluation is about to be submitted. Its name is the same for ever, and no other job has it.
+    /// A job of an evaluation is about to be submitted. Its name is the same for ever, and no other job has it: the time tells it from
+    /// one of the same study before a copy was put back.
     pub(crate) fn submitting(&mut self, id: TrialId) -> Result<Job, Failure> {
         let noted = |change: &Change| matches!(change, Change::Submitting { id: other, .. } if *other == id.0);
         let attempt =
             self.journal.submissions(id.0)? + 1 + self.changes.iter().filter(|change| noted(change)).count() as u32;
-        let name = format!("{}{id}-{attempt}", self.job_prefix());
+        let name = format!("{}{id}-{attempt}-{:x}", self.job_prefix(), (moment() * 1000.0) as u64);
         self.changes.push(Change::Submitting { id: id.0, attempt, name: name.clone() });
         Ok(Job { trial: id.0, attempt, name, number: None })
     }

@@ -1,6 +1,8 @@
 //! Studies for Slurm on a machine that has none. What they do where there is one is in tests/slurm.
 
-use crate::common::{Dir, study};
+use std::fs::File;
+
+use crate::common::{Dir, study, wait_for};
 
 const SUBMIT: &str = "command = [\"echo\", \"{x}{y}\"]\ndirectory = \"runs/{id}\"\nsubmit = \"slurm\"\n";
 
@@ -52,4 +54,23 @@ fn the_workers_of_a_study_for_slurm_are_its_jobs() {
     let dir = Dir::new("cluster-worker");
     dir.write("s.toml", &study("budget = 3", SUBMIT));
     dir.labcat(&["worker", "s.toml"]).expect(2).says("its workers are Slurm's jobs; write `labcat run s.toml`");
+}
+
+#[test]
+fn a_worker_runs_nothing_of_a_study_that_is_edited_to_submit_its_evaluations() {
+    let dir = Dir::new("cluster-edited");
+    let local = study(
+        "budget = 2",
+        &SUBMIT.replace("\"echo\", \"{x}{y}\"", "\"sh\", \"-c\", \"sleep 1; echo 1\"").replace("slurm", "local"),
+    );
+    dir.write("s.toml", &local);
+    let said = File::create(dir.path("said")).unwrap();
+    let mut worker = dir.command(&["worker", "s.toml"]).stderr(said).spawn().unwrap();
+    wait_for("an evaluation", || dir.path("runs/0").exists());
+    dir.write("s.toml", &local.replace("\"local\"", "\"slurm\""));
+    wait_for("the worker to wait", || dir.read("said").contains("its workers are Slurm's jobs"));
+    wait_for("what it had in hand to be told", || dir.told("s.db").len() == 1);
+    dir.write("s.toml", &local);
+    assert!(worker.wait().unwrap().success());
+    assert_eq!(dir.told("s.db").len(), 2);
 }

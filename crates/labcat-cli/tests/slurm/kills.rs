@@ -1,9 +1,10 @@
 //! Interrupts cancel jobs, kills leave them, and nothing is run twice.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::common::{Dir, output, pending, wait_for};
-use crate::{cluster_study, ended, prefix, queue, signal, start, starts, submissions};
+use crate::{cluster_study, ended, first_job, prefix, queue, signal, start, starts, submissions};
 
 /// Every evaluation was told once, with a value, and run once.
 fn each_once(dir: &Dir, budget: usize) {
@@ -61,12 +62,30 @@ fn a_study_does_not_leave_slurm_while_its_jobs_are_there() {
     run.wait().unwrap();
     let text = dir.read("s.toml");
     dir.write("s.toml", text.split("[slurm]").next().unwrap().replace("\"slurm\"", "\"local\"").as_str());
-    dir.labcat(&["run", "s.toml"]).expect(1).says("evaluation 0 is with Slurm");
+    for command in ["run", "worker"] {
+        dir.labcat(&[command, "s.toml"]).expect(1).says("evaluation 0 is with Slurm");
+    }
     // The value is told by hand: the next run cancels the job that nobody waits for.
     dir.labcat(&["tell", "s.toml", "0", "1.5"]).expect(0);
     dir.write("s.toml", &text);
     assert_eq!(ended(start(&dir)), Some(0));
     wait_for("the job to be cancelled", || queue(&prefix(&dir)).is_empty());
+}
+
+#[test]
+fn after_a_restore_nothing_that_other_jobs_have_left_is_taken_for_a_result() {
+    let dir = cluster_study("slurm-restored", "budget = 1", "");
+    let (one, two) = (dir.read("s.toml"), dir.read("s.toml").replace("budget = 1", "budget = 2"));
+    assert_eq!(ended(start(&dir)), Some(0));
+    dir.labcat(&["backup", "s.toml", "saved.db"]).expect(0);
+    dir.write("s.toml", &two);
+    assert_eq!(ended(start(&dir)), Some(0));
+    dir.write("s.toml", &one);
+    dir.labcat(&["restore", "s.toml", "saved.db"]).expect(0);
+    dir.write("s.toml", &two);
+    assert_eq!(ended(start(&dir)), Some(0));
+    assert_eq!(starts(&dir), BTreeMap::from([(0, 1), (1, 2)]));
+    assert_eq!(dir.told("s.db").len(), 2);
 }
 
 #[test]
@@ -92,7 +111,7 @@ fn a_job_that_was_submitted_just_before_a_kill_is_found_by_its_name() {
     wait_for("it to run", || starts(&dir).len() == 1);
     run.kill().unwrap();
     run.wait().unwrap();
-    output(Command::new("scancel").arg(format!("--name={}0-1", prefix(&dir)))).expect(0);
+    output(Command::new("scancel").arg(format!("--name={}", first_job(&dir, 0)))).expect(0);
     wait_for("the job's end", || queue(&prefix(&dir)).is_empty());
     let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
     db.execute("UPDATE job SET number = NULL, name = name || '-never'", []).unwrap();

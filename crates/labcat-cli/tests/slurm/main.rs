@@ -82,8 +82,15 @@ fn queue(part: &str) -> Vec<(String, String, String)> {
 /// What the names of a study's jobs begin with.
 fn prefix(dir: &Dir) -> String {
     let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
-    let token: String = db.query_row("SELECT value FROM meta WHERE key = 'token'", [], |row| row.get(0)).unwrap();
-    format!("labcat-{token}-")
+    let id: String = db.query_row("SELECT value FROM meta WHERE key = 'id'", [], |row| row.get(0)).unwrap();
+    format!("labcat-{id:.12}-")
+}
+
+/// The name of an evaluation's first job.
+fn first_job(dir: &Dir, id: u64) -> String {
+    let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
+    let query = "SELECT name FROM job WHERE trial = ?1 AND attempt = 1";
+    db.query_row(query, [id as i64], |row| row.get(0)).unwrap()
 }
 
 fn scontrol(args: &[&str]) {

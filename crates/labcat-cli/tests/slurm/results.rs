@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::common::{Dir, LABCAT, Told, output, pending, study, wait_for};
-use crate::{cluster_study, ended, prefix, start, starts, submissions};
+use crate::{cluster_study, ended, first_job, start, starts, submissions};
 
 /// Runs the same study with and without Slurm, one evaluation at a time: the histories are the same, bit for bit.
 fn same_as_local(name: &str, objective: &str) -> Vec<Told> {
@@ -60,10 +60,9 @@ fn failures_are_told_with_their_reasons() {
         dir.write(&format!("behave-{id}"), behaviour);
     }
     let run = start(&dir);
-    let name = |dir: &Dir| format!("{}4-1", prefix(dir));
     wait_for("evaluation 4 to run", || dir.path("starts/4").exists());
     // Somebody else cancels a job.
-    output(Command::new("scancel").arg(format!("--name={}", name(&dir)))).expect(0);
+    output(Command::new("scancel").arg(format!("--name={}", first_job(&dir, 4)))).expect(0);
     assert_eq!(ended(run), Some(0), "{}", dir.read("said"));
     for (id, status, part) in [
         (0, "failed", "exit status 3"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::{output, wait_for};
 use crate::{
-    cluster_study, ended, kill_controller, prefix, queue, scontrol, start, start_controller, starts, submissions,
+    cluster_study, ended, first_job, kill_controller, queue, scontrol, start, start_controller, starts, submissions,
 };
 
 #[test]
@@ -17,7 +17,7 @@ fn a_node_that_fails_and_a_job_that_is_preempted_cost_no_evaluation() {
     wait_for("both to run", || starts(&dir).len() == 2);
     let node = output(Command::new("sinfo").args(["-N", "-h", "-p", "all", "-o", "%n"])).stdout.trim().to_owned();
     // A job of higher priority takes the whole node from one of them; then the node itself fails.
-    let (name, first) = (format!("NodeName={node}"), format!("{}0-1", prefix(&dir)));
+    let (name, first) = (format!("NodeName={node}"), first_job(&dir, 0));
     output(Command::new("sbatch").args([
         "--partition=urgent",
         "--exclusive",

@@ -1,6 +1,6 @@
 //! One job: the script that Slurm runs, and what it leaves in the evaluation's directory.
 //!
-//! `DIRECTORY/.labcat/ATTEMPT/` holds `job.sh`; `claim/`, which whoever makes it first may run the command; `stdout` and `stderr` of
+//! `DIRECTORY/.labcat/NAME/` holds `job.sh`; `claim/`, which whoever makes it first may run the command; `stdout` and `stderr` of
 //! the command; and `end`, renamed into place when all of it is there.
 
 use std::fs::{self, File};
@@ -36,8 +36,8 @@ pub(super) struct Marker {
 }
 
 impl Place {
-    pub(super) fn of(plan: &Plan, attempt: u32) -> Place {
-        Place(plan.place().join(".labcat").join(attempt.to_string()))
+    pub(super) fn of(plan: &Plan, name: &str) -> Place {
+        Place(plan.place().join(".labcat").join(name))
     }
 
     /// Writes the script that runs the command; gives its path.
@@ -223,7 +223,7 @@ mod tests {
         let directory = fresh("once");
         let tell = "echo x >> ran; echo oops >&2; exit 3";
         let plan = plan(&directory, &["sh", "-c", tell]);
-        let place = Place::of(&plan, 1);
+        let place = Place::of(&plan, "1");
         let script = place.write_script(&plan, None).unwrap();
         assert!(place.marker().is_none());
         assert_eq!(run(&script, "7"), 3);
@@ -244,12 +244,12 @@ mod tests {
     fn names_and_values_reach_the_command_as_they_are() {
         let directory = fresh("values");
         let plan = plan(&directory, &["printenv", "LABCAT_film thickness"]);
-        let place = Place::of(&plan, 1);
+        let place = Place::of(&plan, "1");
         assert_eq!(run(&place.write_script(&plan, None).unwrap(), "7"), 0);
         assert_eq!(place.finished(place.marker().as_ref(), 1000).stdout.text(), "it's $(touch pwned) 3\n");
         assert!(!directory.join("pwned").exists());
         let missing = Plan { words: vec![directory.join("a=b").to_string_lossy().into_owned()], ..plan };
-        let place = Place::of(&missing, 2);
+        let place = Place::of(&missing, "2");
         run(&place.write_script(&missing, None).unwrap(), "7");
         let marker = place.marker().unwrap();
         let finished = place.finished(Some(&marker), 1000);
@@ -261,7 +261,7 @@ mod tests {
     fn a_job_that_was_prevented_never_runs_its_command() {
         let directory = fresh("prevented");
         let plan = plan(&directory, &["touch", "ran"]);
-        let place = Place::of(&plan, 2);
+        let place = Place::of(&plan, "2");
         let script = place.write_script(&plan, None).unwrap();
         assert!(place.prevent());
         assert_eq!(run(&script, "7"), 67);
@@ -283,7 +283,7 @@ mod tests {
                 None => plan,
                 Some(_) => Plan { words: ["sh", "-c", "kill -9 $$"].map(str::to_owned).to_vec(), ..plan },
             };
-            let place = Place::of(&plan, (limit * 10.0) as u32 + u32::from(signal.is_some()));
+            let place = Place::of(&plan, &format!("{limit}-{signal:?}"));
             let script = place.write_script(&plan, Some(Duration::from_secs_f64(limit))).unwrap();
             run(&script, "7");
             let marker = place.marker().unwrap();

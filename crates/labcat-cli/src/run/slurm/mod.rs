@@ -203,7 +203,7 @@ impl Broker {
     }
 
     fn watch(&mut self, task: Submission) {
-        let place = Place::of(&self.evaluator.plan(task.id.0, &task.x), task.job.attempt);
+        let place = Place::of(&self.evaluator.plan(task.id.0, &task.x), &task.job.name);
         self.jobs.insert(task.id, Watched { place, task, listed: None, missing: None, told: String::new() });
     }
 
@@ -242,7 +242,7 @@ impl Broker {
     fn submit(&self, task: &Submission) -> Result<String, Trouble> {
         self.evaluator.make_ready(task.id.0, &task.x).map_err(Trouble::Refused)?;
         let plan = self.evaluator.plan(task.id.0, &task.x);
-        let place = Place::of(&plan, task.job.attempt);
+        let place = Place::of(&plan, &task.job.name);
         let script = place.write_script(&plan, self.objective.timeout).map_err(Trouble::Refused)?;
         client::submit(&script, &plan.place(), &task.job.name, &self.slurm.options).map_err(|trouble| match trouble {
             Trouble::Refused(why) => Trouble::Refused(format!("Slurm does not take evaluation {}: {why}", task.id)),
