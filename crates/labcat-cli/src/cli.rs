@@ -190,16 +190,18 @@ pub(crate) struct Ask {
 Examples:
   labcat tell study.toml 12 3.25
   labcat tell study.toml 12 3.25 mass=4.5    with a result that a constraint of the study needs
+  labcat tell study.toml 12 3.25 --std 0.1 mass=4.5 mass_std=0.2    with the noise of both
+  labcat tell study.toml 12 '{\"residuals\": [0.5, -0.2, 0.1]}'       of a fit to data
   labcat tell study.toml 13 failed           the experiment gave no value")]
 pub(crate) struct Tell {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number that `labcat ask` gave
     pub(crate) id: u64,
-    /// The value measured, or `failed`
+    /// The value measured, `failed`, or an object as a command prints it
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: String,
-    /// Results that the study's constraints need
+    /// Results that the study's constraints need, and the standard deviation of their noise as NAME_std
     #[arg(value_name = "NAME=NUMBER")]
     pub(crate) results: Vec<String>,
     /// Standard deviation of the noise in the value, if it is known
@@ -347,6 +349,7 @@ pub(crate) struct Serve {
 Examples:
   labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py --x={x} --rate={rate}
   labcat init bench.toml -p temperature:20:90 -p acid:0:1      no command: for ask and tell
+  labcat init -p k:0:1 --residuals out.csv:y:data.csv -- python3 simulate.py {k}     a fit to data
   labcat init -p x:0:1 -p y:0:1 --constraint \"x + 2*y <= 1\" --constraint \"mass <= 5\" -- ./simulate {x} {y}
 
 A placeholder without -p gets the range 0 to 1, to be edited. Then: labcat check study.toml")]
@@ -360,6 +363,9 @@ pub(crate) struct Init {
     /// What every suggestion must meet, or what is measured: `x + 2*y <= 1`, `mass <= 5`
     #[arg(long = "constraint", value_name = "FORMULA", allow_hyphen_values = true)]
     pub(crate) constraints: Vec<String>,
+    /// Fit a model to data: the file and the column that the command writes, and the file of what was measured
+    #[arg(long = "residuals", value_name = "FILE:COLUMN:DATA")]
+    pub(crate) residuals: Vec<String>,
     /// Look for the largest value
     #[arg(long)]
     pub(crate) maximize: bool,

@@ -8,6 +8,7 @@ use labcat::{AskError, Evaluation, Optimizer, PointError, Suggestion, TellError,
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
+use crate::format::count;
 use crate::journal::{CORRECTED_TO_FAILURE, Change, Journal, Lock, Record};
 use crate::paths::Paths;
 use crate::step::Step;
@@ -96,6 +97,22 @@ impl Session {
         Ok(suggestion)
     }
 
+    /// A result that the study can take: one with another number of residuals than those before is a failure.
+    pub(crate) fn fitting(&self, result: Record) -> Record {
+        let told = self.optimizer.evaluations().iter().map(|told| (told.id, told.outcome.residuals().len()));
+        let (Some((id, expected)), got) = (told.into_iter().find(|(_, n)| *n > 0), result.residuals().len()) else {
+            return result;
+        };
+        if got == 0 || got == expected {
+            return result;
+        }
+        let (residuals, word) = (count(got, "residual"), &self.word);
+        result.failed(format!(
+            "it gave {residuals}, evaluation {id} had {expected}; if that one is wrong, `labcat correct {word} {id} failed` \
+             takes it away"
+        ))
+    }
+
     /// The result of a suggestion.
     pub(crate) fn tell(&mut self, id: TrialId, result: Record) -> Result<(), Failure> {
         self.optimizer.tell(id, result.outcome()).map_err(|error| self.refused(&error))?;
@@ -178,21 +195,25 @@ impl Session {
         results: &[(String, f64)],
         source: &'static str,
     ) -> Result<Record, String> {
-        let needed = self.constraints.results();
-        if let Some((name, _)) = results.iter().find(|(name, _)| !needed.contains(name)) {
+        let fields = self.constraints.fields();
+        if let Some((name, _)) = results.iter().find(|(name, _)| !fields.contains(name)) {
+            let needed = self.constraints.results();
             let measured = if needed.is_empty() { "there is none".to_owned() } else { needed.join(", ") };
             return Err(format!("has `{name}`, which is no result that a constraint of this study needs ({measured})"));
         }
         if value.is_none() && results.is_empty() {
             return Ok(Record::of(Err(String::new()), source, &self.constraints));
         }
-        let fields = results.iter().map(|(name, number)| (name.clone(), (*number).into())).collect();
-        let reading = Reading::with(value, fields).needing(&needed);
-        let excesses = self.constraints.measure(x, &reading);
-        match excesses {
-            Err(_) if value.is_none() => Ok(Record::of(Err(String::new()), source, &self.constraints)),
+        let numbers = results.iter().map(|(name, number)| (name.clone(), (*number).into())).collect();
+        self.by_reading(x, Reading::with(value, numbers).needing(&fields), source)
+    }
+
+    /// What a person or a file says of an evaluation, in one piece. The error says what is missing.
+    pub(crate) fn by_reading(&self, x: &[f64], reading: Reading, source: &'static str) -> Result<Record, String> {
+        match self.constraints.measure(x, &reading) {
+            Err(_) if reading.value.is_none() => Ok(Record::of(Err(String::new()), source, &self.constraints)),
             Err(why) => Err(why),
-            Ok(excesses) => Ok(Record::of(Ok((reading, excesses)), source, &self.constraints)),
+            Ok(measures) => Ok(Record::of(Ok((reading, measures)), source, &self.constraints)),
         }
     }
 
@@ -206,7 +227,7 @@ impl Session {
     pub(crate) fn results_of(&self, id: TrialId) -> Result<Vec<(String, f64)>, Failure> {
         let stored = self.journal.trial(id.0)?.and_then(|trial| trial.result);
         let number = |name: &String| stored.as_ref()?.get(name)?.as_f64();
-        Ok(self.constraints.results().into_iter().filter_map(|name| Some((name.clone(), number(&name)?))).collect())
+        Ok(self.constraints.fields().into_iter().filter_map(|name| Some((name.clone(), number(&name)?))).collect())
     }
 
     /// Why a point is none of the study's, in words.
@@ -273,6 +294,13 @@ impl Session {
             TellError::StillPending(id) => format!(
                 "evaluation {id} was not told yet ({outstanding}); `labcat tell {study} {id} VALUE` records its value"
             ),
+            TellError::Residuals { got, expected } => format!(
+                "{} were told, the evaluations before had {expected}: write {expected}, or `failed`",
+                count(*got, "residual")
+            ),
+            TellError::MaximisedResiduals => {
+                "the squares of residuals are minimised, and this study maximises: tell a value".to_owned()
+            }
             other => other.to_string(),
         })
     }

@@ -12,6 +12,7 @@ use crate::format::{count, number, word};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
+use crate::value::Reading;
 
 /// Gives out suggestions; they are durable before they are printed.
 pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
@@ -68,9 +69,9 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 
 /// Records a value.
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
-    let (value, results) = (measured(&args.value)?, results(&args.results)?);
+    let (said, results) = (Said::of(&args.value)?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
-    let record = Record { attempts: 1, ..told(&session, args.id, value, &results, "tell")? };
+    let record = Record { attempts: 1, ..told(&session, args.id, &said, &results, "tell")? };
     let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
     let shown = shown_of(&session, &record);
     session.tell(TrialId(args.id), record)?;
@@ -91,15 +92,15 @@ pub(crate) fn cancel(args: &cli::Cancel) -> Result<(), Failure> {
 
 /// Replaces a value.
 pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
-    let (value, mut results) = (measured(&args.value)?, results(&args.results)?);
+    let (said, mut results) = (Said::of(&args.value)?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "correct")?;
-    if value.is_some() || !results.is_empty() {
+    if said != Said::Failed || !results.is_empty() {
         // What is not given anew stays as it was.
         let known = session.results_of(TrialId(args.id))?.into_iter();
         let kept: Vec<_> = known.filter(|(name, _)| results.iter().all(|(given, _)| given != name)).collect();
         results.extend(kept);
     }
-    let record = told(&session, args.id, value, &results, "correct")?;
+    let record = told(&session, args.id, &said, &results, "correct")?;
     let shown_now = shown_of(&session, &record);
     let was = session.correct(TrialId(args.id), record)?;
     session.commit()?;
@@ -109,16 +110,19 @@ pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
 }
 
 /// What a person says of an evaluation; `command` is what the person has written.
-fn told(
-    session: &Session,
-    id: u64,
-    value: Option<f64>,
-    results: &[(String, f64)],
-    command: &str,
-) -> Result<Record, Failure> {
+fn told(session: &Session, id: u64, said: &Said, results: &[(String, f64)], command: &str) -> Result<Record, Failure> {
     // An id that nobody knows is refused with better words when it is told.
     let x = session.point_of(TrialId(id)).unwrap_or_else(|| session.optimizer.domain().middle());
-    session.by_hand(&x, value, results, "hand").map_err(|why| {
+    let record = match said {
+        Said::Failed => session.by_hand(&x, None, results, "hand"),
+        Said::Value(value) => session.by_hand(&x, Some(*value), results, "hand"),
+        Said::Object(_) if !results.is_empty() => {
+            Err("has results behind an object, in which they can stand".to_owned())
+        }
+        Said::Object(text) => Reading::parse(text, &session.constraints.fields())
+            .and_then(|reading| session.by_reading(&x, reading, "hand")),
+    };
+    record.map_err(|why| {
         let needed = session.constraints.results();
         let needed: Vec<String> = needed.iter().map(|name| format!(" {name}=NUMBER")).collect();
         Failure::usage(format!("evaluation {id} {why}: write `labcat {command} STUDY {id} VALUE{}`", needed.concat()))
@@ -159,14 +163,25 @@ fn with_std(record: Record, text: &str) -> Result<Record, Failure> {
     Ok(Record { reading, ..record })
 }
 
-/// A number, or `failed`.
-fn measured(text: &str) -> Result<Option<f64>, Failure> {
-    match text.parse::<f64>() {
-        _ if text == "failed" => Ok(None),
-        Ok(value) if value.is_finite() => Ok(Some(value)),
-        _ => Err(Failure::usage(format!(
-            "{text:?} is not a value: write a finite number such as 3.25, or the word failed"
-        ))),
+/// What a person writes of an evaluation.
+#[derive(PartialEq)]
+enum Said {
+    Failed,
+    Value(f64),
+    /// An object as a command prints it: `{"residuals": [0.5, -0.2]}`.
+    Object(String),
+}
+
+impl Said {
+    fn of(text: &str) -> Result<Said, Failure> {
+        match text.parse::<f64>() {
+            _ if text == "failed" => Ok(Said::Failed),
+            _ if text.trim_start().starts_with('{') => Ok(Said::Object(text.to_owned())),
+            Ok(value) if value.is_finite() => Ok(Said::Value(value)),
+            _ => Err(Failure::usage(format!(
+                "{text:?} is not a value: write a finite number such as 3.25, or the word failed"
+            ))),
+        }
     }
 }
 

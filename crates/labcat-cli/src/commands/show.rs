@@ -5,14 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use labcat::{Evaluation, Optimizer};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::export::trial_json;
 
 use crate::best::{Best, Recommended, with};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, last_lines, moment, number, printable, timestamp, word};
+use crate::fit::StandardErrors;
+use crate::format::{brief, count, date, last_lines, moment, number, printable, timestamp, word};
 use crate::journal::{Correction, InHand, Journal, Trial, claimed, holder};
 use crate::paths::Paths;
 use crate::study::{Constraints, Identity, duration};
@@ -40,7 +41,8 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
             "id": best.id.0, "value": value, "x": identity.by_name(&best.x),
             "evaluations": optimizer.n_evaluations(), "stop": optimizer.stop_reason().map(|reason| reason.to_string()),
         });
-        writeln!(out, "{}", with(line, found.constraints_json(&constraints)))?;
+        let line = with(line, found.constraints_json(&constraints));
+        writeln!(out, "{}", with(line, least_squares_json(&optimizer, best, &identity)))?;
         return Ok(());
     }
     let shown = value.map_or_else(|| "missing".to_owned(), number);
@@ -57,8 +59,13 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
             &best.x
         }
     };
+    let errors = StandardErrors::of(&optimizer).filter(|_| recommended.is_none());
+    let errors = errors.map(|errors| errors.by_name(&identity)).unwrap_or_default();
     for (name, value) in identity.named(x) {
-        writeln!(out, "{name} = {value}")?;
+        match errors.iter().find(|(of, _)| *of == name) {
+            Some((_, error)) => writeln!(out, "{name} = {value} ± {}", brief(*error, 2))?,
+            None => writeln!(out, "{name} = {value}")?,
+        }
     }
     if recommended.is_some() {
         writeln!(out, "best draw {shown} (evaluation {} of {})", best.id, optimizer.n_evaluations())?;
@@ -67,6 +74,18 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// The residuals of the best evaluation of a fit to data, and the standard errors of the parameters there.
+fn least_squares_json(optimizer: &Optimizer, best: &Evaluation, identity: &Identity) -> Map<String, Value> {
+    let residuals = best.outcome.residuals();
+    if residuals.is_empty() {
+        return Map::new();
+    }
+    let errors = StandardErrors::of(optimizer).map(|errors| errors.by_name(identity));
+    let errors =
+        errors.map(|errors| errors.into_iter().map(|(name, error)| (name, json!(error))).collect::<Map<_, _>>());
+    Map::from_iter([("residuals".to_owned(), json!(residuals)), ("standard_errors".to_owned(), json!(errors))])
 }
 
 /// Shows how far the study is, or everything about one evaluation.
@@ -325,6 +344,7 @@ fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) 
     let beside = trial.result.as_ref().filter(|result| result.as_object().is_some_and(|fields| fields.len() > 1));
     let facts = [
         ("value", trial.value.map(number)),
+        ("residuals", (!trial.residuals.is_empty()).then(|| trial.residuals.len().to_string())),
         ("result", beside.map(ToString::to_string)),
         ("constraints", (!trial.constraints.is_empty()).then(|| constraints.lines(&trial.constraints).join("; "))),
         ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),

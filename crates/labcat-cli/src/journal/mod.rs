@@ -29,7 +29,12 @@ pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InH
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
 /// What each version of the schema adds to the one before.
-const SCHEMA: [&str; 3] = [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const SCHEMA: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 /// The newest version of the schema.
 const VERSION: usize = SCHEMA.len();
 /// How long another program may hold the journal.

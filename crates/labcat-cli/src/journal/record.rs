@@ -2,7 +2,7 @@
 
 use labcat::Outcome;
 
-use crate::study::Constraints;
+use crate::study::{Constraints, Measures};
 use crate::value::Reading;
 
 /// Why an evaluation has no value after a correction.
@@ -38,6 +38,8 @@ pub(crate) struct Record {
     pub(crate) reading: Option<Reading>,
     /// The measured constraints, met where none is above 0.
     pub(crate) constraints: Vec<f64>,
+    /// Standard deviation of the noise in each, NaN where none is known; empty if none is.
+    pub(crate) constraint_std: Vec<f64>,
     pub(crate) status: &'static str,
     pub(crate) source: &'static str,
     /// Why it failed.
@@ -56,34 +58,71 @@ impl Record {
         self.reading.as_ref().and_then(|reading| reading.value)
     }
 
+    /// The residuals; empty if there are none.
+    pub(crate) fn residuals(&self) -> &[f64] {
+        self.reading.as_ref().map_or(&[], |reading| &reading.residuals)
+    }
+
     /// What the optimizer is told.
     pub(crate) fn outcome(&self) -> Outcome {
-        let std = self.reading.as_ref().and_then(|reading| reading.std);
-        outcome(self.value(), std, self.constraints.clone(), self.message.as_deref())
+        Told {
+            value: self.value(),
+            std: self.reading.as_ref().and_then(|reading| reading.std),
+            residuals: self.residuals().to_vec(),
+            constraints: self.constraints.clone(),
+            constraint_std: self.constraint_std.clone(),
+            message: self.message.clone(),
+        }
+        .outcome()
     }
 
     /// What an evaluation gave, or why it failed.
     pub(crate) fn of(
-        measured: Result<(Reading, Vec<f64>), String>,
+        measured: Result<(Reading, Measures), String>,
         source: &'static str,
         constraints: &Constraints,
     ) -> Record {
-        let (reading, excesses, message) = match measured {
-            Err(why) => (None, Vec::new(), Some(why).filter(|why| !why.is_empty())),
-            Ok((reading, excesses)) => {
-                let message = reading.value.is_none().then(|| constraints.no_value(&excesses));
-                (Some(reading), excesses, message)
+        let (reading, measures, message) = match measured {
+            Err(why) => (None, Measures::default(), Some(why).filter(|why| !why.is_empty())),
+            Ok((reading, measures)) => {
+                let message = reading.value.is_none().then(|| constraints.no_value(&measures.excesses));
+                (Some(reading), measures, message)
             }
         };
         let status = if reading.as_ref().is_some_and(|reading| reading.value.is_some()) { "ok" } else { "failed" };
-        Record { reading, constraints: excesses, status, source, message, ..Record::default() }
+        let Measures { excesses: constraints, std: constraint_std } = measures;
+        Record { reading, constraints, constraint_std, status, source, message, ..Record::default() }
+    }
+
+    /// The same evaluation as a failure, for this reason.
+    pub(crate) fn failed(self, why: String) -> Record {
+        let (constraints, constraint_std) = (Vec::new(), Vec::new());
+        Record { reading: None, constraints, constraint_std, status: "failed", message: Some(why), ..self }
     }
 }
 
-/// What the optimizer is told: a value with its noise, or why there is none, and the measured constraints.
-pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, constraints: Vec<f64>, message: Option<&str>) -> Outcome {
-    let outcome = value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from);
-    std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome).with_constraints(constraints)
+/// What the optimizer is told of an evaluation: a value with its noise, or why there is none; the residuals that it is the sum of
+/// squares of; the measured constraints with theirs.
+pub(super) struct Told {
+    pub(super) value: Option<f64>,
+    pub(super) std: Option<f64>,
+    pub(super) residuals: Vec<f64>,
+    pub(super) constraints: Vec<f64>,
+    pub(super) constraint_std: Vec<f64>,
+    pub(super) message: Option<String>,
+}
+
+impl Told {
+    pub(super) fn outcome(self) -> Outcome {
+        let outcome = match self.value {
+            None => Outcome::failed(&self.message.unwrap_or_default()),
+            Some(_) if !self.residuals.is_empty() => Outcome::of_residuals(self.residuals),
+            Some(value) => Outcome::from(value),
+        };
+        let outcome = self.std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome);
+        let outcome = outcome.with_constraints(self.constraints);
+        outcome.clone().with_constraint_std(self.constraint_std).unwrap_or(outcome)
+    }
 }
 
 /// How a command was run. Times are seconds since 1970.
@@ -109,6 +148,8 @@ pub(crate) struct Trial {
     pub(crate) value: Option<f64>,
     /// The measured constraints, met where none is above 0; empty if none were.
     pub(crate) constraints: Vec<f64>,
+    /// The residuals that the value is the sum of squares of; empty if none were told.
+    pub(crate) residuals: Vec<f64>,
     /// What the command gave, as a JSON object.
     pub(crate) result: Option<serde_json::Value>,
     pub(crate) seconds: Option<f64>,

@@ -311,6 +311,10 @@ impl Run {
     /// Takes in the end of an evaluation.
     fn take(&mut self, id: TrialId, evaluated: Evaluated, paths: &Paths) -> Result<(), Failure> {
         let Some(x) = self.running.remove(&id) else { return Ok(()) };
+        let evaluated = match evaluated {
+            Evaluated::Ended(record) => Evaluated::Ended(Box::new(self.session.fitting(*record))),
+            other => other,
+        };
         match evaluated {
             Evaluated::Interrupted => {}
             Evaluated::Impossible(why) => self.halt = Some(Halt::command(&why, &self.again(paths))),

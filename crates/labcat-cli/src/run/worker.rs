@@ -115,6 +115,7 @@ impl Worker {
 
     fn tell(&mut self, session: &mut Session, study: &Study, task: Task, record: Record) -> Result<Told, Failure> {
         let Task { suggestion: Suggestion { id, x }, claim } = task;
+        let record = session.fitting(record);
         self.done += 1;
         self.failures_in_a_row = if record.reading.is_some() { 0 } else { self.failures_in_a_row + 1 };
         if session.optimizer.pending().all(|(pending, _)| pending != id) {

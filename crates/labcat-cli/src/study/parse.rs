@@ -39,6 +39,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         None => None,
     };
     let start = parameters::start(&mut reader, &parameters);
+    let radius = parameters::radius(&mut reader, &parameters);
     let domain = parameters::domain(&mut reader, parameters);
     if let (Some(domain), Some(start)) = (&domain, &start)
         && let Err(error) = domain.check(start)
@@ -47,6 +48,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     }
     let constraints =
         domain.as_ref().map(|domain| constraints_of(&mut reader, &general.constraints, domain, objective.as_ref()));
+    check_residuals(&mut reader, &root, objective.as_ref(), general.config.direction, constraints.as_ref());
     let (Some(domain), Some(constraints), 0) = (domain, constraints, reader.problems()) else {
         return Err(reader.into_problems());
     };
@@ -60,6 +62,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         name: general.name,
         domain,
         start,
+        radius,
         config,
         constraints,
         constraint_texts: general.constraints.iter().map(|text| text.get_ref().clone()).collect(),
@@ -67,6 +70,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         time_limit: general.time_limit,
         workers: general.workers,
         objective,
+        data: Vec::new(),
         default_budget,
     };
     if let Err(error) = study.optimizer() {
@@ -105,6 +109,34 @@ fn constraints_of(
         }
     }
     constraints
+}
+
+/// What does not go with `residuals`.
+fn check_residuals(
+    reader: &mut Reader<'_>,
+    root: &Table<'_, '_>,
+    objective: Option<&Objective>,
+    direction: Direction,
+    constraints: Option<&Constraints>,
+) {
+    if objective.is_none_or(|objective| objective.residuals.is_empty()) {
+        return;
+    }
+    let span = |table: &str, key: &str| {
+        let entry = root.entries.get(table).and_then(|table| table.get_ref().as_table()?.get(key));
+        entry.map(Spanned::span)
+    };
+    if direction == Direction::Maximize {
+        let span = span("study", "direction").unwrap_or(0..0);
+        reader.problem(&span, "the squares of `residuals` are minimised: write direction = \"minimize\"".to_owned());
+    }
+    let measured = constraints.is_none_or(Constraints::is_measured);
+    for key in ["value", "value_file"] {
+        if let Some(span) = span("objective", key).filter(|_| !measured) {
+            let message = format!("`{key}` is not used: `residuals` say what the value is; leave one of them out");
+            reader.problem(&span, message);
+        }
+    }
 }
 
 /// What the core refuses, in the words of a study, and where it stands.
