@@ -12,6 +12,7 @@ mod mixed;
 mod noise;
 mod output;
 mod overhead;
+mod residuals;
 mod simulators;
 mod studies;
 mod surface;
