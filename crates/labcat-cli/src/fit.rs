@@ -45,8 +45,8 @@ fn series(residuals: &[f64], data: &[Data]) -> Vec<FitSeries> {
         };
         thinned(FitSeries {
             name: column.name.clone(),
-            is_at_places: !column.at.is_empty(),
             at,
+            at_name: column.at_name.clone(),
             data: column.values.clone(),
             error: column.error.clone(),
             model: residuals.iter().zip(&column.values).enumerate().map(model).collect(),

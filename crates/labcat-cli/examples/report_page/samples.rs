@@ -106,7 +106,7 @@ pub(crate) fn fitted() -> ReportData {
     let best = data_of.best.map_or(&[5.0, 0.7][..], |index| &data_of.evaluations[index].x);
     let series = FitSeries {
         name: "concentration".into(),
-        is_at_places: true,
+        at_name: "time".into(),
         model: at.iter().map(|t| model(best, *t)).collect(),
         residuals: residuals(best),
         at: at.clone(),

@@ -72,9 +72,10 @@ pub(crate) struct Fit {
 pub(crate) struct FitSeries {
     /// What the data call it; empty if the residuals stand alone.
     pub(crate) name: String,
-    /// Whether `at` is where the data were measured, and not the number of the row.
-    pub(crate) is_at_places: bool,
+    /// Where the data were measured, or else the numbers of the rows.
     pub(crate) at: Vec<f64>,
+    /// What `at` is called; empty if it is the numbers of the rows.
+    pub(crate) at_name: String,
     /// Empty if the residuals stand alone; so is `model`.
     pub(crate) data: Vec<f64>,
     /// The standard deviation of the data; empty if it is not known.

@@ -63,6 +63,9 @@ pub(crate) struct Data {
     /// Where, such as at which time; empty if rows are compared with rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) at: Vec<f64>,
+    /// What `at` is called.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) at_name: String,
     /// The standard deviation of each; empty if none is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) error: Vec<f64>,
@@ -201,7 +204,8 @@ impl Series {
             Some(Error::OfAll(error)) => vec![*error; values.len()],
             Some(Error::OfEach(numbers)) => beside(numbers, |error| error > 0.0, "an error is a number above 0")?,
         };
-        Ok(Data { name: self.measured.name(), rows: found.len(), row, values, at, error })
+        let at_name = self.measured_at.as_ref().map(Numbers::name).unwrap_or_default();
+        Ok(Data { name: self.measured.name(), rows: found.len(), row, values, at, at_name, error })
     }
 
     /// Simulated minus measured, over the error, in what a command wrote. The error completes "its output …".

@@ -112,7 +112,7 @@ fn the_page_shows_data_model_and_residuals() {
     let (fit, best) = (&data["fit"], dir.labcat(&["best", "s.db", "--json"]).expect(0).json());
     assert_eq!((&fit["evaluation"], &fit["count"]), (&best["id"], &json!(8)));
     let series = &fit["series"][0];
-    assert_eq!((&series["name"], &series["is_at_places"]), (&json!("y"), &json!(true)));
+    assert_eq!((&series["name"], &series["at_name"]), (&json!("y"), &json!("t")));
     assert_eq!(numbers(&series["at"])[..3], [0.1, 0.45, 0.8]);
     assert_eq!(numbers(&series["data"])[..2], [1.434, 1.181]);
     assert_eq!(series["residuals"], best["residuals"]);

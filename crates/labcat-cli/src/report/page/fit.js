@@ -39,11 +39,11 @@ function drawResiduals(series) {
   };
 }
 
-function atAxis({ at, is_at_places: placed }) {
+function atAxis({ at, at_name: name }) {
   const [low, high] = spread(at);
-  return { low, high, log: false, whole: !placed };
+  return { low, high, log: false, whole: !name };
 }
-const atTitle = ({ is_at_places: placed }) => (placed ? "at" : "row");
+const atTitle = ({ at_name: name }) => name || "row";
 
 function showFit() {
   const determined = fit.standard_errors.length > 0;
