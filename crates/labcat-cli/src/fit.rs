@@ -8,6 +8,8 @@ use crate::study::{Data, Identity};
 
 /// The most points of a curve on a page: of more, every k-th is shown.
 const SHOWN: usize = 2_000;
+/// Evaluations within a third of a standard error count fully: their squared change of the residuals is this share of p s².
+const NEAR: f64 = 0.1;
 /// The largest part of how the residuals change that a linear model of them may leave unexplained.
 const UNEXPLAINED: f64 = 0.1;
 /// Pivots below this share of the largest are rounding errors.
@@ -83,7 +85,7 @@ impl StandardErrors {
     /// `None` if the evaluations do not determine them.
     ///
     /// The Jacobian J is a linear regression of how the residuals of all evaluations with the labels of the best one differ from those of
-    /// the best one. With d = r − r_best an evaluation has the weight 1 / (1 + |d|²/(p s²))²: those within about a standard error count
+    /// the best one. With d = r − r_best an evaluation has the weight 1 / (1 + |d|²/(p s²/10))²: those within a third of a standard error count
     /// fully, and beyond, where the residuals bend, ever less. J itself is never formed: with d_j = J Δx_j its product JᵀJ needs the inner
     /// products of the d_j only.
     pub(crate) fn of(optimizer: &Optimizer) -> Option<StandardErrors> {
@@ -95,7 +97,7 @@ impl StandardErrors {
             return None;
         }
         let sigma = (best.outcome.value()? / (m - p) as f64).sqrt();
-        let near = Neighbours::of(optimizer.evaluations(), best, domain, &free, sigma * sigma * p as f64);
+        let near = Neighbours::of(optimizer.evaluations(), best, domain, &free, NEAR * sigma * sigma * p as f64);
         let information = near.information()?;
         // What is held by its bound is no estimate: the others are those with it fixed.
         let inner: Vec<usize> =
