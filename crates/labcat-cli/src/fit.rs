@@ -10,6 +10,8 @@ use crate::study::{Data, Identity};
 const SHOWN: usize = 2_000;
 /// Evaluations within a third of a standard error count fully: their squared change of the residuals is this share of p s².
 const NEAR: f64 = 0.1;
+/// The most evaluations that a Jacobian is made of, the nearest ones: the others have next to no weight.
+const MOST: usize = 200;
 /// The largest part of how the residuals change that a linear model of them may leave unexplained.
 const UNEXPLAINED: f64 = 0.1;
 /// Pivots below this share of the largest are rounding errors.
@@ -151,25 +153,19 @@ struct Neighbours {
 
 impl Neighbours {
     /// `scale` is the squared change of the residuals up to which an evaluation counts fully.
-    fn of(all: &[Evaluation], best: &Evaluation, domain: &Domain, free: &[usize], scale: f64) -> Neighbours {
+    fn of<'a>(all: &'a [Evaluation], best: &'a Evaluation, domain: &Domain, free: &[usize], scale: f64) -> Neighbours {
         let r = best.outcome.residuals();
         let fits = |told: &&Evaluation| {
             let same = (0..best.x.len()).filter(|i| !free.contains(i)).all(|i| told.x[i] == best.x[i]);
             told.outcome.residuals().len() == r.len() && same && told.x != best.x
         };
-        let change =
-            |told: &Evaluation| -> Vec<f64> { told.outcome.residuals().iter().zip(r).map(|(a, b)| a - b).collect() };
-        let mut near: Vec<(f64, &Evaluation, Vec<f64>)> = all
-            .iter()
-            .filter(fits)
-            .map(|told| {
-                let d = change(told);
-                (dot(&d, &d), told, d)
-            })
-            .collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Far ones have next to no weight; so many are enough for every linear model.
-        near.truncate(10 * (free.len() + 1));
+        let differences = |told: &'a Evaluation| told.outcome.residuals().iter().zip(r).map(|(a, b)| a - b);
+        let size = |told: &'a Evaluation| differences(told).map(|d| d * d).sum::<f64>();
+        let mut sizes: Vec<(f64, &Evaluation)> = all.iter().filter(fits).map(|told| (size(told), told)).collect();
+        sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sizes.truncate(MOST);
+        let with_change = |(size, told): (f64, &'a Evaluation)| (size, told, differences(told).collect::<Vec<f64>>());
+        let near: Vec<_> = sizes.into_iter().map(with_change).collect();
         // Of a fit without error the nearest half are near.
         let scale = scale.max(1e-12 * near.get(near.len() / 2).map_or(1.0, |middle| middle.0)).max(f64::MIN_POSITIVE);
         let step = |told: &Evaluation| -> Vec<f64> {

@@ -186,12 +186,12 @@ impl Session {
         Ok(was)
     }
 
-    /// What a person or a file says of an evaluation: its value, `None` if there is none, and its results by name. The error says
-    /// what is missing.
+    /// What a person or a file says of an evaluation: its value, `None` if there is none, with its noise, and its results by name. The
+    /// error says what is missing.
     pub(crate) fn by_hand(
         &self,
         x: &[f64],
-        value: Option<f64>,
+        (value, std): (Option<f64>, Option<f64>),
         results: &[(String, f64)],
         source: &'static str,
     ) -> Result<Record, String> {
@@ -205,7 +205,12 @@ impl Session {
             return Ok(Record::of(Err(String::new()), source, &self.constraints));
         }
         let numbers = results.iter().map(|(name, number)| (name.clone(), (*number).into())).collect();
-        self.by_reading(x, Reading::with(value, numbers).needing(&fields), source)
+        let reading = Reading::with(value, numbers).needing(&fields);
+        let reading = match std.filter(|_| value.is_some()) {
+            None => reading,
+            Some(std) => reading.with_std(std)?,
+        };
+        self.by_reading(x, reading, source)
     }
 
     /// What a person or a file says of an evaluation, in one piece. The error says what is missing.

@@ -69,10 +69,9 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 
 /// Records a value.
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
-    let (said, results) = (Said::of(&args.value)?, results(&args.results)?);
+    let (said, results) = (Said::of(&args.value)?.with_std(args.std.as_deref())?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
     let record = Record { attempts: 1, ..told(&session, args.id, &said, &results, "tell")? };
-    let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
     let shown = shown_of(&session, &record);
     session.tell(TrialId(args.id), record)?;
     session.commit()?;
@@ -114,8 +113,8 @@ fn told(session: &Session, id: u64, said: &Said, results: &[(String, f64)], comm
     // An id that nobody knows is refused with better words when it is told.
     let x = session.point_of(TrialId(id)).unwrap_or_else(|| session.optimizer.domain().middle());
     let record = match said {
-        Said::Failed => session.by_hand(&x, None, results, "hand"),
-        Said::Value(value) => session.by_hand(&x, Some(*value), results, "hand"),
+        Said::Failed => session.by_hand(&x, (None, None), results, "hand"),
+        Said::Value(value, std) => session.by_hand(&x, (Some(*value), *std), results, "hand"),
         Said::Object(_) if !results.is_empty() => {
             Err("has results behind an object, in which they can stand".to_owned())
         }
@@ -153,21 +152,12 @@ fn shown_of(session: &Session, record: &Record) -> String {
     }
 }
 
-/// The record with the standard deviation of its value.
-fn with_std(record: Record, text: &str) -> Result<Record, Failure> {
-    let wrong = || {
-        Failure::usage(format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0"))
-    };
-    let std = text.parse().map_err(|_| wrong())?;
-    let reading = record.reading.clone().map(|reading| reading.with_std(std).map_err(|_| wrong())).transpose()?;
-    Ok(Record { reading, ..record })
-}
-
 /// What a person writes of an evaluation.
 #[derive(PartialEq)]
 enum Said {
     Failed,
-    Value(f64),
+    /// A number, and the standard deviation of its noise.
+    Value(f64, Option<f64>),
     /// An object as a command prints it: `{"residuals": [0.5, -0.2]}`.
     Object(String),
 }
@@ -177,10 +167,23 @@ impl Said {
         match text.parse::<f64>() {
             _ if text == "failed" => Ok(Said::Failed),
             _ if text.trim_start().starts_with('{') => Ok(Said::Object(text.to_owned())),
-            Ok(value) if value.is_finite() => Ok(Said::Value(value)),
+            Ok(value) if value.is_finite() => Ok(Said::Value(value, None)),
             _ => Err(Failure::usage(format!(
                 "{text:?} is not a value: write a finite number such as 3.25, or the word failed"
             ))),
+        }
+    }
+
+    /// The same with `--std`.
+    fn with_std(self, text: Option<&str>) -> Result<Said, Failure> {
+        let Some(text) = text else { return Ok(self) };
+        let std = text.parse::<f64>().ok().filter(|std| std.is_finite() && *std >= 0.0);
+        let wrong = format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0");
+        match (self, std) {
+            (_, None) => Err(Failure::usage(wrong)),
+            (Said::Value(value, _), std) => Ok(Said::Value(value, std)),
+            (Said::Failed, _) => Ok(Said::Failed),
+            (Said::Object(_), _) => Err(Failure::usage("write \"std\" into the object, instead of --std")),
         }
     }
 }

@@ -178,7 +178,8 @@ fn printed_residuals_are_a_value() {
 
 #[test]
 fn two_workers_and_two_processes_share_a_fit() {
-    let dir = weighted("residuals-workers", "budget = 30\nworkers = 2");
+    let dir = weighted("residuals-workers", "budget = 60\nworkers = 2");
+    dir.write("s.toml", &dir.read("s.toml").replace("high = 10\n", "high = 10\nstart = 1\nradius = 0.25\n"));
     dir.labcat(&["run", "s.toml"]).expect(0);
     assert!(exported(&dir).iter().all(|row| numbers(&row["residuals"]).len() == 8));
     let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
@@ -458,11 +459,15 @@ fn the_noise_of_a_measured_constraint_is_told() {
     assert_eq!(exported(&dir)[0]["result"]["stress_std"], 0.25);
 
     let hand = Dir::new("constraint-std-hand");
-    let text = study("budget = 9\nconstraint = \"stress <= 3\"", "");
+    let text = study("budget = 9\nconstraint = [\"stress <= 3\", \"value <= 2\"]", "");
     hand.write("s.toml", text.split("[objective]").next().unwrap());
     hand.labcat(&["ask", "s.toml", "-n", "2"]).expect(0);
     hand.labcat(&["tell", "s.toml", "0", "1.5", "stress=2", "stress_std=0.5", "--std", "0.1"]).expect(0);
     assert_eq!(exported(&hand)[0]["result"], json!({"stress": 2.0, "stress_std": 0.5, "value": 1.5, "std": 0.1}));
+    let db = rusqlite::Connection::open(hand.path("s.db")).unwrap();
+    let stored: String = db.query_row("SELECT constraint_std FROM trial WHERE id = 0", [], |row| row.get(0)).unwrap();
+    let stored = numbers(&serde_json::from_str(&stored).unwrap());
+    assert!((stored[0] - 0.5).abs() < 1e-12 && (stored[1] - 0.1).abs() < 1e-12, "{stored:?}");
     hand.labcat(&["tell", "s.toml", "1", "1", "stress=2", "stress_std=-1"]).expect(2).says("\"stress_std\" of -1");
     hand.labcat(&["tell", "s.toml", "1", "1", "stress=2", "mass_std=1"])
         .expect(2)
