@@ -238,7 +238,8 @@ fn a_simulation_that_fails_in_half_of_the_box_is_fitted_in_the_other() {
 #[test]
 fn another_number_of_residuals_than_before_is_a_failure_and_nothing_is_lost() {
     let dir = Dir::new("residuals-length");
-    let script = "[ {id} = 0 ] && [ ! -e fixed ] && echo '{{\"residuals\": [1, 2]}}' || echo '{{\"residuals\": [{x}, {y}, 1]}}'";
+    let script =
+        "[ {id} = 0 ] && [ ! -e fixed ] && echo '{{\"residuals\": [1, 2]}}' || echo '{{\"residuals\": [{x}, {y}, 1]}}'";
     dir.write("s.toml", &study("budget = 8", &format!("{}\nmax_consecutive_failures = 3", shell(script))));
     let ended = dir.labcat(&["run", "s.toml"]);
     ended.expect(1).says("3 evaluations in a row failed").says("it gave 3 residuals, evaluation 0 had 2");
