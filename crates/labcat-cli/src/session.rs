@@ -235,6 +235,12 @@ impl Session {
         Ok(self.constraints.fields().into_iter().filter_map(|name| Some((name.clone(), number(&name)?))).collect())
     }
 
+    /// The residuals of an evaluation that was told with this value.
+    pub(crate) fn residuals_of(&self, id: TrialId, value: Option<f64>) -> Vec<f64> {
+        let told = self.optimizer.evaluations().iter().find(|told| told.id == id && told.outcome.value() == value);
+        told.map_or_else(Vec::new, |told| told.outcome.residuals().to_vec())
+    }
+
     /// Why a point is none of the study's, in words.
     pub(crate) fn outside(&self, x: &[f64]) -> Option<String> {
         match self.optimizer.domain().check(x) {

@@ -99,7 +99,13 @@ pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
         let kept: Vec<_> = known.filter(|(name, _)| results.iter().all(|(given, _)| given != name)).collect();
         results.extend(kept);
     }
-    let record = told(&session, args.id, &said, &results, "correct")?;
+    let mut record = told(&session, args.id, &said, &results, "correct")?;
+    if let Some(reading) = record.reading.take() {
+        // The residuals of a value that stays are those of before.
+        let residuals = session.residuals_of(TrialId(args.id), reading.value);
+        let reading = if residuals.is_empty() { Ok(reading) } else { reading.with_residuals(residuals) };
+        record.reading = Some(reading.map_err(|why| Failure::usage(format!("evaluation {} {why}", args.id)))?);
+    }
     let shown_now = shown_of(&session, &record);
     let was = session.correct(TrialId(args.id), record)?;
     session.commit()?;

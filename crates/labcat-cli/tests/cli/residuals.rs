@@ -270,8 +270,13 @@ fn residuals_are_told_by_hand() {
     dir.labcat(&["tell", "s.toml", "1", "7"]).expect(0);
     dir.labcat(&["correct", "s.toml", "1", r#"{"residuals": [1, 2]}"#]).expect(0);
     assert_eq!(exported(&dir)[1]["residuals"], json!([1.0, 2.0]));
+    dir.labcat(&["correct", "s.toml", "1", "5"]).expect(0);
+    assert_eq!(exported(&dir)[1]["residuals"], json!([1.0, 2.0]), "the same value, the same residuals");
     dir.labcat(&["correct", "s.toml", "1", "6"]).expect(0);
     assert!(exported(&dir)[1].get("residuals").is_none() && exported(&dir)[1]["value"] == 6.0);
+    let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
+    db.execute("UPDATE trial SET residuals = x'0102' WHERE id = 0", []).unwrap();
+    dir.labcat(&["best", "s.toml"]).expect(1).says("2 bytes are no list of residuals");
     dir.write("t.toml", &dir.read("s.toml").replace("[study]", "[study]\ndirection = \"maximize\""));
     dir.labcat(&["ask", "t.toml"]).expect(0);
     dir.labcat(&["tell", "t.toml", "0", r#"{"residuals": [3]}"#]).expect(2).says("this study maximises: tell a value");
