@@ -33,7 +33,7 @@ const SCHEMA: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
-    include_str!("schema/4.sql"),
+    include_str!("schema/residuals.sql"),
 ];
 /// The newest version of the schema.
 const VERSION: usize = SCHEMA.len();
