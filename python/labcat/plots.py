@@ -317,7 +317,8 @@ def slices(
     expected = surface(result)
     for ax, name in zip(axes, names):
         _slice(ax, result, result.history.names.index(name), expected)
-        if ax.get_subplotspec() is not None and not ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        place: Any = ax.get_subplotspec()
+        if place is not None and not place.is_first_col():
             ax.set_ylabel("")
     return list(axes)
 

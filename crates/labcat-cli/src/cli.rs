@@ -201,6 +201,8 @@ pub(crate) struct Ask {
 Examples:
   labcat tell study.toml 12 3.25
   labcat tell study.toml 12 3.25 mass=4.5    with a result that a constraint of the study needs
+  labcat tell study.toml 12 3.25 --std 0.1 mass=4.5 mass_std=0.2    with the noise of both
+  labcat tell study.toml 12 '{\"residuals\": [0.5, -0.2, 0.1]}'       of a fit to data
   labcat tell study.toml 13 failed           the experiment gave no value
   labcat tell study.toml 14 3.25 --at x=72.9    measured at another point than the one that was given out")]
 pub(crate) struct Tell {
@@ -208,10 +210,10 @@ pub(crate) struct Tell {
     pub(crate) study: StudyArg,
     /// The number that `labcat ask` gave
     pub(crate) id: u64,
-    /// The value measured, or `failed`
+    /// The value measured, `failed`, or an object as a command prints it
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: String,
-    /// Results that the study's constraints need
+    /// Results that the study's constraints need, and the standard deviation of their noise as NAME_std
     #[arg(value_name = "NAME=NUMBER")]
     pub(crate) results: Vec<String>,
     /// Standard deviation of the noise in the value, if it is known
@@ -434,6 +436,7 @@ pub(crate) struct Restore {
 Examples:
   labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py --x={x} --rate={rate}
   labcat init bench.toml -p temperature:20:90 -p acid:0:1      no command: for ask and tell
+  labcat init -p k:0:1 --residuals out.csv:y:data.csv -- python3 simulate.py {k}     a fit to data
   labcat init -p x:0:1 -p y:0:1 --constraint \"x + 2*y <= 1\" --constraint \"mass <= 5\" -- ./simulate {x} {y}
   labcat init -p x:0:1 --template deck.in --link solver --value-file out.log --value-regex 'energy = (\\S+)' -- ./solver deck.in
   labcat init -p solver:sgd|adam -p momentum:0:1 --when momentum:solver=sgd --workers 4 -- ./train {solver} {momentum}
@@ -452,6 +455,9 @@ pub(crate) struct Init {
     /// A parameter that only applies while another has a value: `momentum:solver=sgd`; `|` separates several values
     #[arg(long = "when", value_name = "NAME:OTHER=VALUE")]
     pub(crate) conditions: Vec<String>,
+    /// Fit a model to data: the file and the column that the command writes, and the file of what was measured
+    #[arg(long = "residuals", value_name = "FILE:COLUMN:DATA")]
+    pub(crate) residuals: Vec<String>,
     /// Look for the largest value
     #[arg(long)]
     pub(crate) maximize: bool,

@@ -5,6 +5,7 @@ mod best;
 mod cli;
 mod commands;
 mod failure;
+mod fit;
 mod format;
 mod journal;
 mod paths;

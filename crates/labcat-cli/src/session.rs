@@ -8,7 +8,7 @@ use labcat::{AskError, Evaluation, Optimizer, PointError, Suggestion, TellError,
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::format::{complain, moment};
+use crate::format::{complain, count, moment};
 use crate::journal::{
     CORRECTED_TO_FAILURE, Change, Head, Job, Journal, Left, Lock, Record, in_use_by, is_run, left, running,
 };
@@ -122,7 +122,8 @@ impl Session {
             };
             let again = kept.again;
             let mut record = kept.into_record();
-            record.reading = record.reading.map(|reading| reading.needing(&self.constraints.results()));
+            record.reading = record.reading.map(|reading| reading.needing(&self.constraints.fields()));
+            let record = self.fitting(record);
             match self.place_of(&head, again) {
                 Ok(Place::Pending) => self.tell(TrialId(head.id), record)?,
                 Ok(Place::Failed) => self.retried(TrialId(head.id), record)?,
@@ -184,6 +185,22 @@ impl Session {
                 .push(Change::Step { at_evaluation: self.optimizer.n_evaluations(), region: json!(step).to_string() });
         }
         Ok(suggestion)
+    }
+
+    /// A result that the study can take: one with another number of residuals than those before is a failure.
+    pub(crate) fn fitting(&self, result: Record) -> Record {
+        let told = self.optimizer.evaluations().iter().map(|told| (told.id, told.outcome.residuals().len()));
+        let (Some((id, expected)), got) = (told.into_iter().find(|(_, n)| *n > 0), result.residuals().len()) else {
+            return result;
+        };
+        if got == 0 || got == expected {
+            return result;
+        }
+        let (residuals, word) = (count(got, "residual"), &self.word);
+        result.failed(format!(
+            "it gave {residuals}, evaluation {id} had {expected}; if that one is wrong, `labcat correct {word} {id} failed` \
+             takes it away"
+        ))
     }
 
     /// The result of a suggestion.
@@ -316,30 +333,39 @@ impl Session {
         Ok(was)
     }
 
-    /// What a person or a file says of an evaluation: its value, `None` if there is none, and its results by name. The error says
-    /// what is missing.
+    /// What a person or a file says of an evaluation: its value, `None` if there is none, with its noise, and its results by name. The
+    /// error says what is missing.
     pub(crate) fn by_hand(
         &self,
         x: &[f64],
-        value: Option<f64>,
+        (value, std): (Option<f64>, Option<f64>),
         results: &[(String, f64)],
         source: &'static str,
     ) -> Result<Record, String> {
-        let needed = self.constraints.results();
-        if let Some((name, _)) = results.iter().find(|(name, _)| !needed.contains(name)) {
+        let fields = self.constraints.fields();
+        if let Some((name, _)) = results.iter().find(|(name, _)| !fields.contains(name)) {
+            let needed = self.constraints.results();
             let measured = if needed.is_empty() { "there is none".to_owned() } else { needed.join(", ") };
             return Err(format!("has `{name}`, which is no result that a constraint of this study needs ({measured})"));
         }
         if value.is_none() && results.is_empty() {
             return Ok(Record::of(Err(String::new()), source, &self.constraints));
         }
-        let fields = results.iter().map(|(name, number)| (name.clone(), (*number).into())).collect();
-        let reading = Reading::with(value, fields).needing(&needed);
-        let excesses = self.constraints.measure(x, &reading);
-        match excesses {
-            Err(_) if value.is_none() => Ok(Record::of(Err(String::new()), source, &self.constraints)),
+        let numbers = results.iter().map(|(name, number)| (name.clone(), (*number).into())).collect();
+        let reading = Reading::with(value, numbers).needing(&fields);
+        let reading = match std.filter(|_| value.is_some()) {
+            None => reading,
+            Some(std) => reading.with_std(std)?,
+        };
+        self.by_reading(x, reading, source)
+    }
+
+    /// What a person or a file says of an evaluation, in one piece. The error says what is missing.
+    pub(crate) fn by_reading(&self, x: &[f64], reading: Reading, source: &'static str) -> Result<Record, String> {
+        match self.constraints.measure(x, &reading) {
+            Err(_) if reading.value.is_none() => Ok(Record::of(Err(String::new()), source, &self.constraints)),
             Err(why) => Err(why),
-            Ok(excesses) => Ok(Record::of(Ok((reading, excesses)), source, &self.constraints)),
+            Ok(measures) => Ok(Record::of(Ok((reading, measures)), source, &self.constraints)),
         }
     }
 
@@ -353,7 +379,13 @@ impl Session {
     pub(crate) fn results_of(&self, id: TrialId) -> Result<Vec<(String, f64)>, Failure> {
         let stored = self.journal.trial(id.0)?.and_then(|trial| trial.result);
         let number = |name: &String| stored.as_ref()?.get(name)?.as_f64();
-        Ok(self.constraints.results().into_iter().filter_map(|name| Some((name.clone(), number(&name)?))).collect())
+        Ok(self.constraints.fields().into_iter().filter_map(|name| Some((name.clone(), number(&name)?))).collect())
+    }
+
+    /// The residuals of an evaluation that was told with this value.
+    pub(crate) fn residuals_of(&self, id: TrialId, value: Option<f64>) -> Vec<f64> {
+        let told = self.optimizer.evaluations().iter().find(|told| told.id == id && told.outcome.value() == value);
+        told.map_or_else(Vec::new, |told| told.outcome.residuals().to_vec())
     }
 
     /// Why a point is none of the study's, in words.
@@ -420,6 +452,13 @@ impl Session {
             TellError::StillPending(id) => format!(
                 "evaluation {id} was not told yet ({outstanding}); `labcat tell {study} {id} VALUE` records its value"
             ),
+            TellError::Residuals { got, expected } => format!(
+                "{} were told, the evaluations before had {expected}: write {expected}, or `failed`",
+                count(*got, "residual")
+            ),
+            TellError::MaximisedResiduals => {
+                "the squares of residuals are minimised, and this study maximises: tell a value".to_owned()
+            }
             other => other.to_string(),
         })
     }

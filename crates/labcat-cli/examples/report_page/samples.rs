@@ -1,6 +1,6 @@
 //! Sample studies: what a report must be able to show, from nothing at all to thousands of evaluations.
 
-use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, TrustRegion};
+use crate::report::{Evaluation, Fit, FitSeries, Parameter, Recommended, ReportData, Restart, TrustRegion};
 
 /// Every sample with the name of its page.
 pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
@@ -20,6 +20,7 @@ pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
         ("constrained", constrained()),
         ("astray", astray()),
         ("choices", choices()),
+        ("fitted", fitted()),
     ]
 }
 
@@ -88,6 +89,39 @@ pub(crate) fn constrained() -> ReportData {
         measured_constraints: vec!["mass <= 1.5".into(), "mass >= 0.01".into()],
         ..data
     }
+}
+
+/// An exponential decay fitted to data with their errors, and residuals that stand alone.
+pub(crate) fn fitted() -> ReportData {
+    let parameters = vec![linear("amplitude", 0.0, 10.0), log("rate", 0.01, 10.0)];
+    let (at, error): (Vec<f64>, Vec<f64>) = (0..40).map(|k| (f64::from(k) / 8.0, 0.1 + f64::from(k) / 400.0)).unzip();
+    let model = |x: &[f64], t: f64| x[0] * (-x[1] * t).exp();
+    let data: Vec<f64> = at.iter().map(|t| model(&[5.0, 0.7], *t) + 0.12 * (40.0 * t * t).sin()).collect();
+    let residuals = |x: &[f64]| -> Vec<f64> {
+        at.iter().zip(&data).zip(&error).map(|((t, value), error)| (model(x, *t) - value) / error).collect()
+    };
+    let value = |x: &[f64]| residuals(x).iter().map(|r| r * r).sum::<f64>();
+    let search = Search { parameters, direction: "minimize", count: 80, failing: 0.05, value: &value };
+    let data_of = search.run(11);
+    let best = data_of.best.map_or(&[5.0, 0.7][..], |index| &data_of.evaluations[index].x);
+    let series = FitSeries {
+        name: "concentration".into(),
+        at_name: "time".into(),
+        model: at.iter().map(|t| model(best, *t)).collect(),
+        residuals: residuals(best),
+        at: at.clone(),
+        data: data.clone(),
+        error: error.clone(),
+    };
+    let alone = FitSeries { at: vec![1.0, 2.0, 3.0], residuals: vec![0.1, -0.2, 0.05], ..FitSeries::default() };
+    let fit = Fit {
+        evaluation: data_of.best.map_or(0, |index| data_of.evaluations[index].id),
+        count: 43,
+        series: vec![series, alone],
+        sigma: Some(1.02),
+        standard_errors: vec![Some(0.041), None],
+    };
+    ReportData { name: "fit to data".into(), budget: Some(80), fit: Some(fit), ..data_of }
 }
 
 /// A choice, a whole number, a switch, and a real that only two of the choices have.
@@ -316,6 +350,7 @@ impl Search<'_> {
             revision: String::new(),
             created: "2025-03-03 09:12".into(),
             generated: "2025-03-04 17:40".into(),
+            fit: None,
             relevance: if trust_regions.is_empty() { Vec::new() } else { relevance },
             parameters: self.parameters,
             known_constraints: Vec::new(),

@@ -13,6 +13,7 @@ use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
 use crate::study::values;
+use crate::value::Reading;
 
 /// Gives out suggestions; they are durable before they are printed.
 pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
@@ -69,15 +70,14 @@ fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
 
 /// Records a value.
 pub(crate) fn tell(args: &cli::Tell) -> Result<(), Failure> {
-    let (value, results) = (measured(&args.value)?, results(&args.results)?);
+    let (said, results) = (Said::of(&args.value)?.with_std(args.std.as_deref())?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "tell")?;
     let asked = session.point_of(TrialId(args.id));
     let at = match (&args.at[..], &asked) {
         ([], _) | (_, None) => None,
         (given, Some(asked)) => Some(point(&session, given, Some(asked))?),
     };
-    let record = Record { attempts: 1, ..told(&session, args.id, at.as_deref(), value, &results, "tell")? };
-    let record = args.std.as_deref().map_or(Ok(record.clone()), |std| with_std(record, std))?;
+    let record = Record { attempts: 1, ..told(&session, args.id, at.as_deref(), &said, &results, "tell")? };
     let shown = shown_of(&session, &record);
     let id = match at.filter(|at| asked.as_ref() != Some(at)) {
         None => session.tell(TrialId(args.id), record).map(|()| TrialId(args.id))?,
@@ -163,15 +163,22 @@ pub(crate) fn cancel(args: &cli::Cancel) -> Result<(), Failure> {
 
 /// Replaces a value.
 pub(crate) fn correct(args: &cli::Correct) -> Result<(), Failure> {
-    let (value, mut results) = (measured(&args.value)?, results(&args.results)?);
+    let (said, mut results) = (Said::of(&args.value)?, results(&args.results)?);
     let mut session = Session::open(&Paths::of(&args.study.path), "correct")?;
-    if value.is_some() || !results.is_empty() {
-        // What is not given anew stays as it was.
+    let is_number = matches!(said, Said::Value(..));
+    if is_number || said == Said::Failed && !results.is_empty() {
+        // What is not given anew stays as it was; an object has all in it.
         let known = session.results_of(TrialId(args.id))?.into_iter();
         let kept: Vec<_> = known.filter(|(name, _)| results.iter().all(|(given, _)| given != name)).collect();
         results.extend(kept);
     }
-    let record = told(&session, args.id, None, value, &results, "correct")?;
+    let mut record = told(&session, args.id, None, &said, &results, "correct")?;
+    if let Some(reading) = record.reading.take() {
+        // The residuals of a value that stays are those of before.
+        let residuals = session.residuals_of(TrialId(args.id), reading.value);
+        let reading = if residuals.is_empty() { Ok(reading) } else { reading.with_residuals(residuals) };
+        record.reading = Some(reading.map_err(|why| Failure::usage(format!("evaluation {} {why}", args.id)))?);
+    }
     let shown_now = shown_of(&session, &record);
     let was = session.correct(TrialId(args.id), record)?;
     session.commit()?;
@@ -185,14 +192,23 @@ fn told(
     session: &Session,
     id: u64,
     at: Option<&[f64]>,
-    value: Option<f64>,
+    said: &Said,
     results: &[(String, f64)],
     command: &str,
 ) -> Result<Record, Failure> {
     // An id that nobody knows is refused with better words when it is told.
     let asked = || session.point_of(TrialId(id)).unwrap_or_else(|| session.optimizer.domain().middle());
     let x = at.map_or_else(asked, <[f64]>::to_vec);
-    session.by_hand(&x, value, results, "hand").map_err(|why| {
+    let record = match said {
+        Said::Failed => session.by_hand(&x, (None, None), results, "hand"),
+        Said::Value(value, std) => session.by_hand(&x, (Some(*value), *std), results, "hand"),
+        Said::Object(_) if !results.is_empty() => {
+            Err("has results behind an object, in which they can stand".to_owned())
+        }
+        Said::Object(text) => Reading::parse(text, &session.constraints.fields())
+            .and_then(|reading| session.by_reading(&x, reading, "hand")),
+    };
+    record.map_err(|why| {
         let needed = session.constraints.results();
         let needed: Vec<String> = needed.iter().map(|name| format!(" {name}=NUMBER")).collect();
         Failure::usage(format!("evaluation {id} {why}: write `labcat {command} STUDY {id} VALUE{}`", needed.concat()))
@@ -223,23 +239,39 @@ fn shown_of(session: &Session, record: &Record) -> String {
     }
 }
 
-/// The record with the standard deviation of its value.
-fn with_std(record: Record, text: &str) -> Result<Record, Failure> {
-    let wrong = || {
-        Failure::usage(format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0"))
-    };
-    let std = text.parse().map_err(|_| wrong())?;
-    record.with_std(Some(std)).map_err(|_| wrong())
+/// What a person writes of an evaluation.
+#[derive(PartialEq)]
+enum Said {
+    Failed,
+    /// A number, and the standard deviation of its noise.
+    Value(f64, Option<f64>),
+    /// An object as a command prints it: `{"residuals": [0.5, -0.2]}`.
+    Object(String),
 }
 
-/// A number, or `failed`.
-fn measured(text: &str) -> Result<Option<f64>, Failure> {
-    match text.parse::<f64>() {
-        _ if text == "failed" => Ok(None),
-        Ok(value) if value.is_finite() => Ok(Some(value)),
-        _ => Err(Failure::usage(format!(
-            "{text:?} is not a value: write a finite number such as 3.25, or the word failed"
-        ))),
+impl Said {
+    fn of(text: &str) -> Result<Said, Failure> {
+        match text.parse::<f64>() {
+            _ if text == "failed" => Ok(Said::Failed),
+            _ if text.trim_start().starts_with('{') => Ok(Said::Object(text.to_owned())),
+            Ok(value) if value.is_finite() => Ok(Said::Value(value, None)),
+            _ => Err(Failure::usage(format!(
+                "{text:?} is not a value: write a finite number such as 3.25, or the word failed"
+            ))),
+        }
+    }
+
+    /// The same with `--std`.
+    fn with_std(self, text: Option<&str>) -> Result<Said, Failure> {
+        let Some(text) = text else { return Ok(self) };
+        let std = text.parse::<f64>().ok().filter(|std| std.is_finite() && *std >= 0.0);
+        let wrong = format!("--std {text:?} is not the standard deviation of a value: write a number of at least 0");
+        match (self, std) {
+            (_, None) => Err(Failure::usage(wrong)),
+            (Said::Value(value, _), std) => Ok(Said::Value(value, std)),
+            (Said::Failed, _) => Ok(Said::Failed),
+            (Said::Object(_), _) => Err(Failure::usage("write \"std\" into the object, instead of --std")),
+        }
     }
 }
 

@@ -137,7 +137,11 @@ pub(super) fn trial_json(trial: &Trial, identity: &Identity, constraints: &Const
         "host": run.map(|run| &run.host), "exit": run.and_then(|run| run.exit), "signal": run.and_then(|run| run.signal),
         "started": run.map(|run| timestamp(run.started)), "ended": run.map(|run| timestamp(run.ended)),
     });
-    with(object, measured_json(constraints, trial.value, &trial.constraints))
+    let mut object = with(object, measured_json(constraints, trial.value, &trial.constraints));
+    if !trial.residuals.is_empty() {
+        object["residuals"] = json!(trial.residuals);
+    }
+    object
 }
 
 fn as_json(journal: &Journal, identity: &Identity) -> Result<String, Failure> {
@@ -146,9 +150,12 @@ fn as_json(journal: &Journal, identity: &Identity) -> Result<String, Failure> {
         journal.told()?.iter().map(|trial| trial_json(trial, identity, &constraints)).collect();
     let pending: Vec<Value> =
         journal.pending()?.iter().map(|trial| json!({"id": trial.id, "x": identity.by_name(&trial.x)})).collect();
-    let document = json!({
+    let mut document = json!({
         "study": journal.name()?, "direction": identity.direction, "seed": identity.seed, "preset": identity.preset,
         "parameters": identity.parameters, "constraints": identity.constraints, "evaluations": evaluations, "pending": pending,
     });
+    if !identity.data.is_empty() {
+        document["data"] = json!(identity.data);
+    }
     Ok(json_text(&document) + "\n")
 }

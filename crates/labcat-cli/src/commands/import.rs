@@ -41,8 +41,7 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
         let refused = |why: &str| Failure::usage(bad(&args.data, row.line, why));
         let record = match outside_of {
             None => session
-                .by_hand(&row.x, row.value, &row.results, "import")
-                .and_then(|record| record.with_std(row.std))
+                .by_hand(&row.x, (row.value, row.std), &row.results, "import")
                 .map_err(|why| refused(&format!("it {why}")))?,
             Some(place) => return Err(refused(&format!("{place}; --skip-outside leaves such rows out"))),
         };

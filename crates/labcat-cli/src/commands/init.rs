@@ -61,7 +61,8 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
             "`{first}` belongs to a command, and there is none: write it behind --, as in: labcat init -- ./simulate --x={{x}}"
         )));
     }
-    let text = study_text(args, &ranges, named);
+    let residuals = residuals_text(args)?;
+    let text = study_text(args, &ranges, named, residuals.as_deref());
     Study::parse_unwritten(&text, file).map_err(|problems| {
         Failure::usage(problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\nerror: "))
     })?;
@@ -120,7 +121,7 @@ fn range(text: &str) -> Result<Range, Failure> {
     }
 }
 
-fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
+fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Option<&str>) -> String {
     let stem = args.file.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
     let direction = if args.maximize { "maximize" } else { "minimize" };
     let budget = args.budget.unwrap_or_else(|| labcat::default_budget(ranges.len()));
@@ -170,7 +171,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize) -> String {
         };
         text += &condition_text(args, name);
     }
-    text + &objective_text(args)
+    text + &objective_text(args, residuals)
 }
 
 /// The conditions of a parameter: `NAME:OTHER=VALUE`, several values separated by `|`.
@@ -239,20 +240,56 @@ fn objective_keys(args: &cli::Init) -> String {
     text + &args.timeout.as_ref().map_or_else(String::new, |limit| format!("timeout = {}\n", quoted(limit)))
 }
 
-fn objective_text(args: &cli::Init) -> String {
+/// `--residuals FILE:COLUMN:DATA` as the study writes it.
+fn residuals_text(args: &cli::Init) -> Result<Option<String>, Failure> {
+    if !args.residuals.is_empty() && args.command.is_empty() {
+        return Err(Failure::usage("--residuals compares what a command writes: write the command too, after --"));
+    }
+    let one = |text: &String| {
+        let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+        let [file, column, data] = parts[..] else { return None };
+        let column = column.parse::<usize>().map_or_else(|_| quoted(column), |number| number.to_string());
+        let table = format!("{{ file = {}, column = {column}, against = {} }}", quoted(file), quoted(data));
+        parts.iter().all(|part| !part.is_empty()).then_some(table)
+    };
+    let read = |text: &String| {
+        one(text).ok_or_else(|| {
+            let example = "write for example --residuals out.csv:y:data.csv";
+            Failure::usage(format!("--residuals {text} is not FILE:COLUMN:DATA: {example}"))
+        })
+    };
+    let tables = args.residuals.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(match tables.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(format!("[\n    {},\n]", several.join(",\n    "))),
+    })
+}
+
+fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
     let command = &args.command;
     if command.is_empty() {
         return "\n# No [objective]: points are given out by `labcat ask` and their values told by `labcat tell`.\n"
             .to_owned();
     }
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let value = match residuals {
+        Some(residuals) => format!(
+            "# The value is the sum of squares of simulated minus measured. at = \"t\" interpolates the simulation at the data's times,\n\
+             # error = \"sigma\" names the column with the standard deviations of the data.\n\
+             residuals = {residuals}\n"
+        ),
+        None => "# The value is the last line of standard output: a number, {\"value\": …} or, of a fit to data, {\"residuals\": […]}.\n\
+                 # value_file = \"{id}.txt\"    # or the last line of this file\n\
+                 # residuals = { file = \"out.csv\", column = \"y\", against = \"data.csv\" }   # or simulated minus measured, squared\n"
+            .to_owned(),
+    };
     format!(
         "\n[objective]\n\
          # The program and its arguments; no shell reads them. {{name}} is a parameter's value, {{id}} the evaluation's number.\n\
          # The values are also in the environment, as LABCAT_name.\n\
          command = [{}]\n{}\
-         # The value is the last line of standard output: a number or {{\"value\": …}}.\n\
-         # value_file = \"{{id}}.txt\"    # or the last line of this file\n\
+         {value}\
          # parameters_file = \"{{id}}.json\"   # the values as JSON, written before the command starts\n\
          # timeout = \"12h\"            # then the whole process group is ended and the evaluation has failed\n\
          retries = 0                  # further attempts after a failure\n\
@@ -384,6 +421,9 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
         let meant = names.iter().find_map(|name| slip(name, study));
         let question = meant.map_or_else(String::new, |name| format!(" (or is the parameter `{name}` meant?)"));
         writeln!(out, "  {formula}: measured, every evaluation must give {results}{question}")?;
+    }
+    for (series, data) in study.objective.iter().flat_map(|objective| &objective.residuals).zip(&study.data) {
+        writeln!(out, "  {}", series.in_words(data))?;
     }
     if let Some(all) = study.domain.configurations() {
         writeln!(out, "{all} configurations in all: the run ends when each has been evaluated")?;

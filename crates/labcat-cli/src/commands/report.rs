@@ -8,12 +8,13 @@ use labcat::Optimizer;
 use super::export::write_file;
 use crate::cli;
 use crate::failure::Failure;
+use crate::fit;
 use crate::format::{date, now, people};
 use crate::journal::{Journal, Trial};
 use crate::paths::{Paths, check_output};
 use crate::report::{Evaluation, Parameter, Recommended, ReportData, Restart, Setting, TrustRegion, render};
 use crate::step::Step;
-use crate::study::Constraints;
+use crate::study::{Constraints, Identity};
 use crate::value::Reading;
 
 /// Writes the page.
@@ -38,10 +39,11 @@ pub(crate) fn of_journal(journal: &Journal) -> Result<ReportData, Failure> {
     }
     let domain = optimizer.domain();
     let evaluations = journal.told()?.into_iter().map(|trial| evaluation(trial, domain)).collect();
-    let constraints =
-        journal.identity()?.map_or_else(|| Ok(Constraints::default()), |identity| identity.constraints())?;
+    let identity = journal.identity()?;
+    let constraints = identity.as_ref().map_or_else(|| Ok(Constraints::default()), Identity::constraints)?;
+    let measured = identity.map(|identity| identity.data).unwrap_or_default();
     let data = data(&journal.name()?, journal.created()?, &optimizer, evaluations, steps);
-    Ok(data.with_constraints(&constraints))
+    Ok(ReportData { fit: fit::of(&optimizer, &measured), ..data.with_constraints(&constraints) })
 }
 
 /// The page's data of an optimizer and what was kept beside it.
@@ -92,6 +94,7 @@ pub(crate) fn data(
             .collect(),
         relevance: optimizer.relevance().unwrap_or_default(),
         history: None,
+        fit: None,
     }
 }
 

@@ -4,15 +4,16 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
-use labcat::Optimizer;
-use serde_json::json;
+use labcat::{Evaluation, Optimizer};
+use serde_json::{Map, Value, json};
 
 use super::export::trial_json;
 
 use crate::best::{Found, with};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, date, json_text, last_lines, moment, number, people, printable, timestamp, word};
+use crate::fit::StandardErrors;
+use crate::format::{brief, count, date, json_text, last_lines, moment, number, people, printable, timestamp, word};
 use crate::journal::{Correction, InHand, Job, Journal, Trial, claimed, holder, is_run, running};
 use crate::paths::Paths;
 use crate::study::{Constraints, Identity, Study, duration};
@@ -37,7 +38,9 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         let stop = optimizer.stop_reason().map(|reason| reason.to_string());
         let line =
             json!({"recommended": null, "id": null, "value": null, "x": null, "evaluations": told, "stop": stop});
-        writeln!(out, "{}", json_text(&with(line, found.as_json(&identity, &constraints))))?;
+        let line = with(line, found.as_json(&identity, &constraints));
+        let residuals = least_squares_json(&optimizer, found.best.evaluation, &identity);
+        writeln!(out, "{}", json_text(&with(line, residuals)))?;
         return Ok(());
     }
     let best = &found.best;
@@ -51,8 +54,13 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
             writeln!(out, "value {value} (evaluation {} of {told})", best.evaluation.id)?;
         }
     }
+    let errors = StandardErrors::of(&optimizer).filter(|_| found.recommended.is_none());
+    let errors = errors.map(|errors| errors.by_name(&identity)).unwrap_or_default();
     for (name, value) in identity.named(found.x()) {
-        writeln!(out, "{name} = {value}")?;
+        match errors.iter().find(|(of, _)| *of == name) {
+            Some((_, error)) => writeln!(out, "{name} = {value} ± {}", brief(*error, 2))?,
+            None => writeln!(out, "{name} = {value}")?,
+        }
     }
     if found.recommended.is_none() {
         for line in constraints.lines(best.evaluation.outcome.constraints()) {
@@ -60,6 +68,18 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The residuals of the best evaluation of a fit to data, and the standard errors of the parameters there.
+fn least_squares_json(optimizer: &Optimizer, best: &Evaluation, identity: &Identity) -> Map<String, Value> {
+    let residuals = best.outcome.residuals();
+    if residuals.is_empty() {
+        return Map::new();
+    }
+    let errors = StandardErrors::of(optimizer).map(|errors| errors.by_name(identity));
+    let errors =
+        errors.map(|errors| errors.into_iter().map(|(name, error)| (name, json!(error))).collect::<Map<_, _>>());
+    Map::from_iter([("residuals".to_owned(), json!(residuals)), ("standard_errors".to_owned(), json!(errors))])
 }
 
 /// Shows how far the study is, or everything about one evaluation.
@@ -351,6 +371,7 @@ fn one_in_words(trial: &Trial, corrections: &[Correction], identity: &Identity) 
     let beside = trial.result.as_ref().filter(|result| result.as_object().is_some_and(|fields| fields.len() > 1));
     let facts = [
         ("value", trial.value.map(number)),
+        ("residuals", (!trial.residuals.is_empty()).then(|| trial.residuals.len().to_string())),
         ("result", beside.map(ToString::to_string)),
         ("constraints", (!trial.constraints.is_empty()).then(|| constraints.lines(&trial.constraints).join("; "))),
         ("why", trial.value.is_none().then(|| trial.message.clone()).flatten()),

@@ -32,12 +32,13 @@ pub(crate) use record::{CORRECTED_TO_FAILURE, Change, Correction, Execution, InH
 /// Marks the file as ours ("lcat").
 const APPLICATION_ID: i64 = 0x6c63_6174;
 /// What each version of the schema adds to the one before.
-const SCHEMA: [&str; 5] = [
+const SCHEMA: [&str; 6] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/job.sql"),
     include_str!("schema/mark.sql"),
+    include_str!("schema/residuals.sql"),
 ];
 /// The newest version of the schema.
 const VERSION: usize = SCHEMA.len();
@@ -180,10 +181,11 @@ impl Journal {
         self.db.pragma_update(None, "foreign_keys", true)
     }
 
-    /// Brings the schema from an older version (0: an empty file) to this one, in one transaction.
+    /// Brings the schema from an older version (0: an empty file) to this one, in one transaction, which has a name as every other.
     fn upgrade(&self, from: usize) -> Result<(), Failure> {
         let text = format!(
-            "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {} COMMIT;",
+            "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {} \
+             UPDATE mark SET previous = token, token = lower(hex(randomblob(16))); COMMIT;",
             SCHEMA[from..].concat()
         );
         self.db.execute_batch(&text).map_err(|error| self.trouble(&error))

@@ -4,13 +4,13 @@ use labcat::{Evaluation, Optimizer, TrialId};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Journal;
-use super::record::{Correction, Execution, InHand, Job, Trial, outcome};
+use super::record::{Correction, Execution, InHand, Job, Told, Trial};
 use crate::failure::Failure;
 use crate::study::Identity;
 use crate::value::Reading;
 
 const TRIAL: &str =
-    "SELECT trial.id, x, status, value, constraints, result, seconds, source, message, attempts, note, command, directory,
+    "SELECT trial.id, x, status, value, constraints, residuals, result, seconds, source, message, attempts, note, command, directory,
     host, exit, signal, started_at, ended_at, coalesce(stdout, '') AS stdout, coalesce(stderr, '') AS stderr
     FROM trial LEFT JOIN output ON output.id = trial.id";
 
@@ -55,15 +55,21 @@ impl Journal {
         let read = || -> rusqlite::Result<Vec<Evaluation>> {
             let mut statement = self
                 .db
-                .prepare("SELECT id, x, value, constraints, result, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
+                .prepare("SELECT id, x, value, constraints, constraint_std, residuals, result, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
             let evaluation = |row: &Row<'_>| {
-                let std = json(row, "result")?.as_ref().and_then(Reading::stored_std);
-                let constraints = json(row, "constraints")?.unwrap_or_default();
-                let message: Option<String> = row.get("message")?;
+                let constraint_std: Vec<Option<f64>> = json(row, "constraint_std")?.unwrap_or_default();
+                let told = Told {
+                    value: row.get("value")?,
+                    std: json(row, "result")?.as_ref().and_then(Reading::stored_std),
+                    residuals: residuals(row)?,
+                    constraints: json(row, "constraints")?.unwrap_or_default(),
+                    constraint_std: constraint_std.into_iter().map(|std| std.unwrap_or(f64::NAN)).collect(),
+                    message: row.get("message")?,
+                };
                 Ok(Evaluation {
                     id: TrialId(row.get::<_, i64>("id")? as u64),
                     x: point(row)?,
-                    outcome: outcome(row.get("value")?, std, constraints, message.as_deref()),
+                    outcome: told.outcome(),
                     run: row.get::<_, i64>("run")? as usize,
                 })
             };
@@ -171,6 +177,7 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
         status: row.get("status")?,
         value: row.get("value")?,
         constraints: json(row, "constraints")?.unwrap_or_default(),
+        residuals: residuals(row)?,
         seconds: row.get("seconds")?,
         source: row.get("source")?,
         message: row.get("message")?,
@@ -198,6 +205,17 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
     let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
     serde_json::from_str(&text).map(Some).map_err(not_json)
+}
+
+/// Eight bytes for each residual.
+fn residuals(row: &Row<'_>) -> rusqlite::Result<Vec<f64>> {
+    let bytes: Vec<u8> = row.get::<_, Option<Vec<u8>>>("residuals")?.unwrap_or_default();
+    let (numbers, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        let damaged = format!("{} bytes are no list of residuals", bytes.len());
+        return Err(rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Blob, damaged.into()));
+    }
+    Ok(numbers.iter().map(|number| f64::from_le_bytes(*number)).collect())
 }
 
 fn not_json(error: serde_json::Error) -> rusqlite::Error {

@@ -4,7 +4,7 @@ use labcat::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::study::Constraints;
+use crate::study::{Constraints, Measures};
 use crate::value::Reading;
 
 /// Why an evaluation has no value after a correction.
@@ -50,6 +50,8 @@ pub(crate) struct Record {
     pub(crate) reading: Option<Reading>,
     /// The measured constraints, met where none is above 0.
     pub(crate) constraints: Vec<f64>,
+    /// Standard deviation of the noise in each, NaN where none is known; empty if none is.
+    pub(crate) constraint_std: Vec<f64>,
     pub(crate) status: &'static str,
     pub(crate) source: &'static str,
     /// Why it failed.
@@ -68,42 +70,71 @@ impl Record {
         self.reading.as_ref().and_then(|reading| reading.value)
     }
 
-    /// The same with the standard deviation of the noise in its value, if there is one. The error completes "it …".
-    pub(crate) fn with_std(mut self, std: Option<f64>) -> Result<Record, String> {
-        if let Some(std) = std {
-            self.reading = self.reading.map(|reading| reading.with_std(std)).transpose()?;
-        }
-        Ok(self)
+    /// The residuals; empty if there are none.
+    pub(crate) fn residuals(&self) -> &[f64] {
+        self.reading.as_ref().map_or(&[], |reading| &reading.residuals)
     }
 
     /// What the optimizer is told.
     pub(crate) fn outcome(&self) -> Outcome {
-        let std = self.reading.as_ref().and_then(|reading| reading.std);
-        outcome(self.value(), std, self.constraints.clone(), self.message.as_deref())
+        Told {
+            value: self.value(),
+            std: self.reading.as_ref().and_then(|reading| reading.std),
+            residuals: self.residuals().to_vec(),
+            constraints: self.constraints.clone(),
+            constraint_std: self.constraint_std.clone(),
+            message: self.message.clone(),
+        }
+        .outcome()
     }
 
     /// What an evaluation gave, or why it failed.
     pub(crate) fn of(
-        measured: Result<(Reading, Vec<f64>), String>,
+        measured: Result<(Reading, Measures), String>,
         source: &'static str,
         constraints: &Constraints,
     ) -> Record {
-        let (reading, excesses, message) = match measured {
-            Err(why) => (None, Vec::new(), Some(why).filter(|why| !why.is_empty())),
-            Ok((reading, excesses)) => {
-                let message = reading.value.is_none().then(|| constraints.no_value(&excesses));
-                (Some(reading), excesses, message)
+        let (reading, measures, message) = match measured {
+            Err(why) => (None, Measures::default(), Some(why).filter(|why| !why.is_empty())),
+            Ok((reading, measures)) => {
+                let message = reading.value.is_none().then(|| constraints.no_value(&measures.excesses));
+                (Some(reading), measures, message)
             }
         };
         let status = if reading.as_ref().is_some_and(|reading| reading.value.is_some()) { "ok" } else { "failed" };
-        Record { reading, constraints: excesses, status, source, message, ..Record::default() }
+        let Measures { excesses: constraints, std: constraint_std } = measures;
+        Record { reading, constraints, constraint_std, status, source, message, ..Record::default() }
+    }
+
+    /// The same evaluation as a failure, for this reason.
+    pub(crate) fn failed(self, why: String) -> Record {
+        let (constraints, constraint_std) = (Vec::new(), Vec::new());
+        Record { reading: None, constraints, constraint_std, status: "failed", message: Some(why), ..self }
     }
 }
 
-/// What the optimizer is told: a value with its noise, or why there is none, and the measured constraints.
-pub(crate) fn outcome(value: Option<f64>, std: Option<f64>, constraints: Vec<f64>, message: Option<&str>) -> Outcome {
-    let outcome = value.map_or_else(|| Outcome::failed(message.unwrap_or_default()), Outcome::from);
-    std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome).with_constraints(constraints)
+/// What the optimizer is told of an evaluation: a value with its noise, or why there is none; the residuals that it is the sum of
+/// squares of; the measured constraints with theirs.
+pub(super) struct Told {
+    pub(super) value: Option<f64>,
+    pub(super) std: Option<f64>,
+    pub(super) residuals: Vec<f64>,
+    pub(super) constraints: Vec<f64>,
+    pub(super) constraint_std: Vec<f64>,
+    pub(super) message: Option<String>,
+}
+
+impl Told {
+    pub(super) fn outcome(self) -> Outcome {
+        let outcome = match self.value {
+            None => Outcome::failed(&self.message.unwrap_or_default()),
+            Some(_) if !self.residuals.is_empty() => Outcome::of_residuals(self.residuals),
+            Some(value) => Outcome::from(value),
+        };
+        let outcome = self.std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome);
+        let outcome = outcome.with_constraints(self.constraints);
+        outcome.clone().with_constraint_std(self.constraint_std).unwrap_or(outcome)
+    }
 }
 
 /// A record that waits in a file until it can be told; without what the command printed.
@@ -112,7 +143,12 @@ pub(crate) struct Kept {
     /// The evaluation had failed before.
     pub(crate) again: bool,
     reading: Option<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    residuals: Vec<f64>,
     constraints: Vec<f64>,
+    /// `None` where none is known: JSON has no NaN.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    constraint_std: Vec<Option<f64>>,
     status: String,
     message: Option<String>,
     seconds: Option<f64>,
@@ -130,7 +166,9 @@ impl Kept {
         Kept {
             again,
             reading,
+            residuals: record.residuals().to_vec(),
             constraints: record.constraints.clone(),
+            constraint_std: record.constraint_std.iter().map(|std| Some(*std).filter(|std| !std.is_nan())).collect(),
             status: record.status.to_owned(),
             message: record.message.as_ref().map(|text| text.chars().take(Kept::LONGEST / 4).collect()),
             seconds: record.seconds,
@@ -142,9 +180,15 @@ impl Kept {
     /// The record as it can be told.
     pub(crate) fn into_record(self) -> Record {
         let status = ["ok", "timeout"].into_iter().find(|status| *status == self.status).unwrap_or("failed");
+        let residuals = self.residuals;
+        let restored = |stored| {
+            let reading = Reading::restored(stored)?;
+            if residuals.is_empty() { Some(reading) } else { reading.with_residuals(residuals).ok() }
+        };
         Record {
-            reading: self.reading.and_then(Reading::restored),
+            reading: self.reading.and_then(restored),
             constraints: self.constraints,
+            constraint_std: self.constraint_std.into_iter().map(|std| std.unwrap_or(f64::NAN)).collect(),
             status,
             source: "command",
             message: self.message,
@@ -180,6 +224,8 @@ pub(crate) struct Trial {
     pub(crate) value: Option<f64>,
     /// The measured constraints, met where none is above 0; empty if none were.
     pub(crate) constraints: Vec<f64>,
+    /// The residuals that the value is the sum of squares of; empty if none were told.
+    pub(crate) residuals: Vec<f64>,
     /// What the command gave, as a JSON object.
     pub(crate) result: Option<serde_json::Value>,
     pub(crate) seconds: Option<f64>,

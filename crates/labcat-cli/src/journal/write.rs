@@ -112,8 +112,18 @@ fn corrected(db: &Connection, id: u64, was: Option<f64>, result: &Record) -> rus
     note_correction(db, id, was, result.value(), "hand")?;
     let reading = result.reading.as_ref().map(|reading| reading.stored());
     db.execute(
-        "UPDATE trial SET value = ?2, status = ?3, message = ?4, result = ?5, constraints = ?6 WHERE id = ?1",
-        params![id as i64, result.value(), result.status, result.message, reading, list(&result.constraints)],
+        "UPDATE trial SET value = ?2, status = ?3, message = ?4, result = ?5, constraints = ?6, constraint_std = ?7,
+             residuals = ?8 WHERE id = ?1",
+        params![
+            id as i64,
+            result.value(),
+            result.status,
+            result.message,
+            reading,
+            list(&result.constraints),
+            list(&result.constraint_std),
+            bytes(result.residuals())
+        ],
     )?;
     Ok(())
 }
@@ -143,7 +153,7 @@ fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<(
     let run = result.execution.as_ref();
     db.prepare_cached(
         "UPDATE trial SET result = ?2, command = ?3, directory = ?4, host = ?5, exit = ?6, signal = ?7, started_at = ?8,
-             ended_at = ?9, constraints = ?10 WHERE id = ?1",
+             ended_at = ?9, constraints = ?10, constraint_std = ?11, residuals = ?12 WHERE id = ?1",
     )?
     .execute(params![
         id as i64,
@@ -156,6 +166,8 @@ fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<(
         run.map(|Execution { started, .. }| started),
         run.map(|Execution { ended, .. }| ended),
         list(&result.constraints),
+        list(&result.constraint_std),
+        bytes(result.residuals()),
     ])?;
     if result.stdout.is_empty() && result.stderr.is_empty() {
         db.prepare_cached("DELETE FROM output WHERE id = ?1")?.execute([id as i64])?;
@@ -169,7 +181,12 @@ fn keep_details(db: &Connection, id: u64, result: &Record) -> rusqlite::Result<(
     Ok(())
 }
 
-/// The measured constraints as JSON, if there are any.
+/// Residuals as they are in memory, eight bytes each, if there are any: there may be thousands.
+fn bytes(residuals: &[f64]) -> Option<Vec<u8>> {
+    (!residuals.is_empty()).then(|| residuals.iter().flat_map(|r| r.to_le_bytes()).collect())
+}
+
+/// Numbers as JSON, NaN as `null`, if there are any.
 fn list(constraints: &[f64]) -> Option<String> {
     (!constraints.is_empty()).then(|| point(constraints))
 }

@@ -48,9 +48,43 @@ pub(crate) struct ReportData {
     pub(crate) trust_regions: Vec<TrustRegion>,
     /// How much each parameter matters to the value, one per parameter, summing to one; empty while unknown.
     pub(crate) relevance: Vec<f64>,
+    /// What the residuals say at the best point, if it is a least-squares study.
+    pub(crate) fit: Option<Fit>,
     /// How many evaluations and trust regions there are, each with a checksum of all: by these a page says what it has. `None` if nobody asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<[String; 2]>,
+}
+
+/// A model fitted to data, at the best point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Fit {
+    /// The best evaluation.
+    pub(crate) evaluation: u64,
+    /// How many residuals there are.
+    pub(crate) count: usize,
+    /// What is compared, column by column.
+    pub(crate) series: Vec<FitSeries>,
+    /// The standard deviation of a residual; `None` while the evaluations do not determine the parameters.
+    pub(crate) sigma: Option<f64>,
+    /// The standard error of each parameter, where it has one; empty while the evaluations do not determine them.
+    pub(crate) standard_errors: Vec<Option<f64>>,
+}
+
+/// One column of the data and the model beside it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct FitSeries {
+    /// What the data call it; empty if the residuals stand alone.
+    pub(crate) name: String,
+    /// Where the data were measured, or else the numbers of the rows.
+    pub(crate) at: Vec<f64>,
+    /// What `at` is called; empty if it is the numbers of the rows.
+    pub(crate) at_name: String,
+    /// Empty if the residuals stand alone; so is `model`.
+    pub(crate) data: Vec<f64>,
+    /// The standard deviation of the data; empty if it is not known.
+    pub(crate) error: Vec<f64>,
+    pub(crate) model: Vec<f64>,
+    pub(crate) residuals: Vec<f64>,
 }
 
 /// The point to use of a study whose values have noise.

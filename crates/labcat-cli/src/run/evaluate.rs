@@ -1,12 +1,14 @@
 //! One evaluation: the command with its values, and what it gives.
 
 use crate::study::values;
-use labcat::Domain;
+use labcat::{Direction, Domain};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Map;
 
 use super::prepare::{self, Sheet};
 use crate::failure::Failure;
@@ -15,7 +17,7 @@ use crate::journal::{Execution, Record};
 use crate::paths::{Paths, open_regular};
 use crate::process::{self, Capture, End, Finished, Stop};
 use crate::study::template::Template;
-use crate::study::{Constraints, Objective, Problem, Study, duration};
+use crate::study::{Constraints, Data, Measures, Objective, Problem, Study, duration};
 use crate::value::{Extraction, Reading};
 
 /// What came of an evaluation.
@@ -35,8 +37,11 @@ pub(crate) struct Evaluator {
     objective: Objective,
     domain: Domain,
     constraints: Constraints,
-    /// The results that they need.
+    /// The results that they need, and their noise.
     needed: Vec<String>,
+    /// What was measured, for each of the objective's residuals.
+    data: Vec<Data>,
+    maximises: bool,
     /// The study's templates, read.
     sheets: Vec<Sheet>,
     /// The study's journal, as programs are told of it.
@@ -53,15 +58,18 @@ impl Evaluator {
         let names: Vec<String> = domain.parameters().iter().map(|p| p.name.clone()).collect();
         let sheets = prepare::read(&objective, &names, file)?;
         let journal = process::of_journal(&Paths::of(file).journal);
-        Ok(Evaluator { objective, domain, needed: constraints.results(), constraints, sheets, journal })
+        let (data, maximises) = (study.data.clone(), study.config.direction == Direction::Maximize);
+        let needed = constraints.fields();
+        Ok(Evaluator { objective, domain, needed, constraints, data, maximises, sheets, journal })
     }
 
     /// Whether another one would run the same commands.
     pub(crate) fn is_same(&self, other: &Evaluator) -> bool {
-        // Patterns cannot be compared, their texts can. The line of the command does not matter.
+        // Patterns cannot be compared, their texts can. Their lines do not matter.
         let text = |it: &Evaluator| {
             let mut objective = it.objective.clone();
             objective.line = 0;
+            objective.residuals.iter_mut().for_each(|series| series.line = 0);
             format!("{objective:?} {:?}", it.sheets)
         };
         text(self) == text(other)
@@ -114,7 +122,7 @@ impl Evaluator {
             Ok(finished) => {
                 let (exit, signal) = (finished.status.code(), finished.status.signal());
                 let ran = Execution { host: host(), started, ended: moment(), exit, signal, ..plan.execution() };
-                self.judge(finished, x, plan.value_file.as_deref(), ran)
+                self.judge(finished, x, &plan.files, ran)
             }
             Err(error) => Evaluated::Impossible(cannot_start(&plan.words[0], &plan.directory, &error)),
         }
@@ -126,14 +134,17 @@ impl Evaluator {
         let directory = self.directory(id, &values);
         prepare::directory(&self.objective, &self.sheets, &directory, id, &values)?;
         self.write_parameters(&directory, id, x, &values)?;
-        let Some(file) = self.value_file(id, &values, &directory) else { return Ok(()) };
-        // What an earlier attempt left must not be taken for this one's value.
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(format!("cannot replace the value file {}: {error}", file.display()))
+        let files = self.files(&directory, id, &values);
+        for file in files.value.iter().chain(files.simulated.iter().flatten()) {
+            // What an earlier attempt left must not be taken for this one's value.
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(format!("cannot replace the value file {}: {error}", file.display()));
+                }
+                _ => {}
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// The command of an evaluation whose directory is ready. Values are arguments or variables, never part of a program that
@@ -148,13 +159,9 @@ impl Evaluator {
         Plan {
             words: self.words(id, &values, &directory),
             environment: environment.chain(marks.map(|(name, value)| (name.to_owned(), value))).collect(),
-            value_file: self.value_file(id, &values, &directory),
+            files: self.files(&directory, id, &values),
             directory,
         }
-    }
-
-    fn value_file(&self, id: u64, values: &[String], directory: &Path) -> Option<PathBuf> {
-        self.objective.value_file.as_ref().map(|file| directory.join(file.fill(id, values)))
     }
 
     fn directory(&self, id: u64, values: &[String]) -> PathBuf {
@@ -197,13 +204,7 @@ impl Evaluator {
     }
 
     /// What came of a command that ended: its value, or why there is none.
-    pub(super) fn judge(
-        &self,
-        finished: Finished,
-        x: &[f64],
-        value_file: Option<&Path>,
-        execution: Execution,
-    ) -> Evaluated {
+    pub(super) fn judge(&self, finished: Finished, x: &[f64], files: &Files, execution: Execution) -> Evaluated {
         let (timeout, measured) = match finished.end {
             End::Interrupted => return Evaluated::Interrupted,
             End::TimedOut => {
@@ -211,13 +212,7 @@ impl Evaluator {
                 (true, Err(format!("did not end within its timeout of {limit}")))
             }
             End::Exited(status) if !status.success() => (false, Err(process::describe(status))),
-            End::Exited(_) => {
-                let reading = match value_file {
-                    None => of_output(&self.objective.extraction, &finished.stdout, &self.needed),
-                    Some(file) => of_file(&self.objective.extraction, file, &self.needed),
-                };
-                (false, reading.and_then(|reading| self.measured(x, reading)))
-            }
+            End::Exited(_) => (false, self.measured(x, &finished.stdout, files)),
         };
         self.recorded(measured, timeout, finished, execution)
     }
@@ -225,7 +220,7 @@ impl Evaluator {
     /// What is written down of a command that ended.
     pub(super) fn recorded(
         &self,
-        measured: Result<(Reading, Vec<f64>), String>,
+        measured: Result<(Reading, Measures), String>,
         timeout: bool,
         finished: Finished,
         execution: Execution,
@@ -242,10 +237,68 @@ impl Evaluator {
         }))
     }
 
-    /// What was read, and the constraints that it tells of.
-    fn measured(&self, x: &[f64], reading: Reading) -> Result<(Reading, Vec<f64>), String> {
-        let excesses = self.constraints.measure(x, &reading).map_err(|why| format!("its output {why}"))?;
-        Ok((reading, excesses))
+    /// The files of an evaluation that its value is read from.
+    fn files(&self, directory: &Path, id: u64, values: &[String]) -> Files {
+        let path = |file: &Template| directory.join(file.fill(id, values));
+        Files {
+            value: self.objective.value_file.as_ref().map(path),
+            simulated: self.objective.residuals.iter().map(|series| series.file.as_ref().map(path)).collect(),
+        }
+    }
+
+    /// What a successful command gave, and the constraints that it tells of.
+    fn measured(&self, x: &[f64], stdout: &Capture, files: &Files) -> Result<(Reading, Measures), String> {
+        let measure = |reading: Reading| {
+            let measures = self.constraints.measure(x, &reading).map_err(|why| format!("its output {why}"))?;
+            Ok((reading, measures))
+        };
+        let reading = match self.objective.residuals.is_empty() {
+            true => self.reading(stdout, files)?,
+            false => {
+                // Without measured constraints nothing stands beside the residuals.
+                let beside =
+                    if self.needed.is_empty() { Reading::with(None, Map::new()) } else { self.reading(stdout, files)? };
+                match self.residuals(stdout, files) {
+                    Ok(residuals) => beside.with_residuals(residuals).map_err(|why| format!("its output {why}"))?,
+                    // They may be missing where a constraint is violated.
+                    Err(why) => return measure(beside).map_err(|_: String| why),
+                }
+            }
+        };
+        if self.maximises && !reading.residuals.is_empty() {
+            return Err(
+                "its output has residuals, whose squares are minimised: write direction = \"minimize\", or print \
+                        {\"value\": …}"
+                    .to_owned(),
+            );
+        }
+        measure(reading)
+    }
+
+    fn reading(&self, stdout: &Capture, files: &Files) -> Result<Reading, String> {
+        match &files.value {
+            None => of_output(&self.objective.extraction, stdout, &self.needed),
+            Some(file) => of_file(&self.objective.extraction, file, &self.needed),
+        }
+    }
+
+    /// Simulated minus measured, one column after the other.
+    fn residuals(&self, stdout: &Capture, files: &Files) -> Result<Vec<f64>, String> {
+        let mut all = Vec::new();
+        for ((series, data), file) in self.objective.residuals.iter().zip(&self.data).zip(&files.simulated) {
+            let (text, name) = match file {
+                Some(file) => {
+                    let name = format!("its file {}", file.display());
+                    (end_of(file).map_err(|error| format!("{name} cannot be read: {error}"))?, name)
+                }
+                None => match stdout.searched() {
+                    (text, true) => (text, "its output".to_owned()),
+                    (_, false) => return Err(too_long("residuals")),
+                },
+            };
+            all.extend(series.residuals(&text, data).map_err(|why| format!("{name} {why}"))?);
+        }
+        Ok(all)
     }
 }
 
@@ -256,7 +309,7 @@ pub(super) struct Plan {
     pub(super) words: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
     pub(super) directory: PathBuf,
-    pub(super) value_file: Option<PathBuf>,
+    pub(super) files: Files,
 }
 
 impl Plan {
@@ -270,6 +323,14 @@ impl Plan {
         let directory = self.place().to_string_lossy().into_owned();
         Execution { command: self.words.clone(), directory, ..Execution::default() }
     }
+}
+
+/// Where the value of an evaluation is written.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    value: Option<PathBuf>,
+    /// One for each of the objective's residuals.
+    simulated: Vec<Option<PathBuf>>,
 }
 
 /// What a command would be.
@@ -313,17 +374,24 @@ fn cannot_start(program: &str, directory: &Path, error: &io::Error) -> String {
 /// The value in what a successful command printed.
 fn of_output(extraction: &Extraction, stdout: &Capture, needed: &[String]) -> Result<Reading, String> {
     let (text, whole) = stdout.searched();
-    let long = format!("its output is longer than the {} MiB that are searched", process::SEARCHED / (1024 * 1024));
     match extraction {
         Extraction::LastLine if !whole && !text.trim_end().contains(['\n', '\r']) => {
             return Err("its last line is too long to hold a value".to_owned());
         }
         Extraction::Json(_) | Extraction::Cell { .. } if !whole => {
-            return Err(format!("{long}: let it write a file, and name that in `value`"));
+            return Err(too_long("value"));
         }
         _ => {}
     }
     extraction.apply(&text, needed).map_err(|why| format!("its output {why}"))
+}
+
+/// The value is to be found in more output than is kept; `key` says where it is.
+fn too_long(key: &str) -> String {
+    let searched = process::SEARCHED / (1024 * 1024);
+    format!(
+        "its output is longer than the {searched} MiB that are searched: let it write a file, and name that in `{key}`"
+    )
 }
 
 /// The value in a file that a successful command wrote.

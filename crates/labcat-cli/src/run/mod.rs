@@ -376,7 +376,7 @@ impl Run {
     /// Takes in the end of an evaluation.
     fn take(&mut self, id: TrialId, evaluated: Evaluated) -> Result<(), Failure> {
         let record = match evaluated {
-            Evaluated::Ended(record) => record,
+            Evaluated::Ended(record) => Box::new(self.session.fitting(*record)),
             Evaluated::Interrupted => {
                 self.release(id);
                 return Ok(());

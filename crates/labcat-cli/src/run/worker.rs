@@ -195,7 +195,8 @@ impl Worker {
     }
 
     fn tell(&self, session: &mut Session, measured: &Measured) -> Result<Outcome, Failure> {
-        let (Suggestion { id, x }, record) = (&measured.task.suggestion, &measured.record);
+        let Suggestion { id, x } = &measured.task.suggestion;
+        let record = &session.fitting(measured.record.clone());
         match session.point_of(*id).filter(|_| session.is_pending(*id)) {
             None => {
                 let shown = format!("{id}: was told or cancelled meanwhile, its value is not used");

@@ -29,10 +29,52 @@ struct Measured {
     names: Vec<Source>,
 }
 
+/// What an evaluation says of the measured constraints.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Measures {
+    /// By how much each comparison is violated: met where not above 0.
+    pub(crate) excesses: Vec<f64>,
+    /// Standard deviation of the noise in each, NaN where none is known; empty if none is.
+    pub(crate) std: Vec<f64>,
+}
+
 #[derive(Clone, Debug)]
 enum Source {
     Parameter(usize),
     Result(String),
+}
+
+/// The field with the standard deviation of a result.
+fn std_of(name: &str) -> String {
+    format!("{name}_std")
+}
+
+impl Measured {
+    /// Standard deviation of the noise in each comparison, to first order in that of the results; NaN if none is told. The error
+    /// completes "its output …".
+    fn noise(&self, values: &[f64], reading: &Reading) -> Result<Vec<f64>, String> {
+        let comparisons = self.formula.comparisons().len();
+        let mut variance: Option<Vec<f64>> = None;
+        for (k, source) in self.names.iter().enumerate() {
+            let Source::Result(name) = source else { continue };
+            let std = if name == "value" { reading.std } else { reading.result(&std_of(name)) };
+            let Some(std) = std else { continue };
+            if !(std.is_finite() && std >= 0.0) {
+                return Err(format!("has a \"{}\" of {std}, which is not a finite number of at least 0", std_of(name)));
+            }
+            let moved = |by: f64| {
+                let mut values = values.to_vec();
+                values[k] += by;
+                self.formula.excesses(&values)
+            };
+            let total = variance.get_or_insert_with(|| vec![0.0; comparisons]);
+            for (total, (above, below)) in total.iter_mut().zip(moved(std).iter().zip(moved(-std))) {
+                *total += (above - below) * (above - below) / 4.0;
+            }
+        }
+        let std = |variance: f64| Some(variance.sqrt()).filter(|std| std.is_finite()).unwrap_or(f64::NAN);
+        Ok(variance.map_or_else(|| vec![f64::NAN; comparisons], |all| all.into_iter().map(std).collect()))
+    }
 }
 
 /// The texts of `constraint`: one, or a list of them.
@@ -126,12 +168,20 @@ impl Constraints {
         results
     }
 
-    /// By how much each comparison is violated at a point that gave these results: met where not above 0. The error completes
-    /// "its output …".
-    pub(crate) fn measure(&self, x: &[f64], reading: &Reading) -> Result<Vec<f64>, String> {
-        let Some(domain) = &self.domain else { return Ok(Vec::new()) };
-        let mut excesses = Vec::new();
-        for Measured { formula, names } in &self.measured {
+    /// The fields that are looked for beside the value: the results, and the noise in each, `NAME_std`, which may be missing.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        let results = self.results();
+        let noise: Vec<String> =
+            results.iter().map(|name| std_of(name)).filter(|name| !results.contains(name)).collect();
+        [results, noise].concat()
+    }
+
+    /// By how much each comparison is violated at a point that gave these results. The error completes "its output …".
+    pub(crate) fn measure(&self, x: &[f64], reading: &Reading) -> Result<Measures, String> {
+        let Some(domain) = &self.domain else { return Ok(Measures::default()) };
+        let mut all = Measures::default();
+        for measured in &self.measured {
+            let Measured { formula, names } = measured;
             let mut values = Vec::with_capacity(names.len());
             let mut applies = true;
             for source in names {
@@ -150,12 +200,16 @@ impl Constraints {
             if found.iter().any(|excess| !excess.is_finite()) {
                 return Err(format!("gives no number to the constraint `{formula}`"));
             }
-            excesses.extend(found);
+            all.std.extend(if applies { measured.noise(&values, reading)? } else { vec![f64::NAN; found.len()] });
+            all.excesses.extend(found);
         }
-        if reading.value.is_none() && excesses.iter().all(|excess| *excess <= 0.0) {
+        if reading.value.is_none() && all.excesses.iter().all(|excess| *excess <= 0.0) {
             return Err("has no value, which may be missing only where a constraint is violated".to_owned());
         }
-        Ok(excesses)
+        if all.std.iter().all(|std| std.is_nan()) {
+            all.std.clear();
+        }
+        Ok(all)
     }
 
     fn lacks(&self, name: &str, formula: &Formula) -> String {

@@ -6,6 +6,7 @@ mod objective;
 mod parameters;
 mod parse;
 mod reader;
+mod residuals;
 pub(crate) mod slurm;
 pub(crate) mod template;
 pub(crate) mod values;
@@ -19,9 +20,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-pub(crate) use constraints::Constraints;
+use crate::format::count;
+pub(crate) use constraints::{Constraints, Measures};
 pub(crate) use objective::{Deck, Objective, OnFailure};
 pub(crate) use reader::{Problem, nearest};
+pub(crate) use residuals::Data;
 pub(crate) use slurm::Slurm;
 
 /// A valid study.
@@ -31,6 +34,8 @@ pub(crate) struct Study {
     pub(crate) domain: Domain,
     /// The point to try first.
     pub(crate) start: Option<Vec<f64>>,
+    /// How far from it the first points lie, by parameter; `None`: the optimizer decides.
+    pub(crate) radius: Option<Vec<f64>>,
     pub(crate) config: Config,
     pub(crate) constraints: Constraints,
     /// Their texts, for the journal.
@@ -40,6 +45,8 @@ pub(crate) struct Study {
     pub(crate) time_limit: Option<Duration>,
     pub(crate) workers: usize,
     pub(crate) objective: Option<Objective>,
+    /// The measured data that `residuals` names, in its order.
+    pub(crate) data: Vec<Data>,
     /// The budget is the default, as the file names no limit.
     pub(crate) default_budget: bool,
 }
@@ -55,6 +62,9 @@ pub(crate) struct Identity {
     /// The texts of `constraint`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) constraints: Vec<String>,
+    /// The measured data of a least-squares study.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) data: Vec<Data>,
 }
 
 /// A parameter as the journal remembers it.
@@ -63,6 +73,9 @@ pub(crate) struct ParameterIdentity {
     #[serde(flatten)]
     pub(crate) parameter: Parameter,
     pub(crate) start: Option<f64>,
+    /// How far from the start the first points lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) radius: Option<f64>,
 }
 
 impl Study {
@@ -70,12 +83,16 @@ impl Study {
     pub(crate) fn load(path: &Path) -> Result<Study, Failure> {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::usage(format!("cannot read the study {}: {error}", path.display())))?;
-        Study::parse(&text, path)
+        let mut study = Study::parse_unwritten(&text, path).map_err(|problems| Failure::study(path, &problems))?;
+        study.read_data().map_err(|problem| Failure::study(path, &[problem]))?;
+        Ok(study)
     }
 
-    /// Reads and checks the text of a study file.
-    pub(crate) fn parse(text: &str, path: &Path) -> Result<Study, Failure> {
-        Study::parse_unwritten(text, path).map_err(|problems| Failure::study(path, &problems))
+    /// Reads the data that the study names.
+    fn read_data(&mut self) -> Result<(), Problem> {
+        let Some(objective) = &self.objective else { return Ok(()) };
+        self.data = objective.residuals.iter().map(|series| series.data(&objective.base)).collect::<Result<_, _>>()?;
+        Ok(())
     }
 
     /// Reads and checks the text of a study file that is not written yet, so that lines mean nothing to anybody.
@@ -92,7 +109,11 @@ impl Study {
             .parameters()
             .iter()
             .enumerate()
-            .map(|(i, p)| ParameterIdentity { parameter: p.clone(), start: self.start.as_ref().map(|x| x[i]) })
+            .map(|(i, p)| ParameterIdentity {
+                parameter: p.clone(),
+                start: self.start.as_ref().map(|x| x[i]),
+                radius: self.radius.as_ref().map(|radius| radius[i]),
+            })
             .collect();
         Identity {
             parameters,
@@ -101,6 +122,7 @@ impl Study {
             preset: self.config.preset.to_string(),
             switches: self.switches.clone(),
             constraints: self.constraint_texts.clone(),
+            data: self.data.clone(),
         }
     }
 
@@ -114,7 +136,7 @@ impl Study {
         let mut optimizer = Optimizer::new(self.domain.clone(), self.config.clone())?;
         constrain(&mut optimizer, &self.constraints)?;
         if let Some(start) = &self.start {
-            optimizer.enqueue(start)?;
+            optimizer.start_at(&[start], self.radius.as_deref())?;
         }
         Ok(optimizer)
     }
@@ -196,6 +218,9 @@ impl Identity {
         if self.constraints != stored.constraints {
             return changed("`constraint`", &show_texts(&stored.constraints), &show_texts(&self.constraints));
         }
+        if self.data != stored.data {
+            return Some(data_difference(&self.data, &stored.data));
+        }
         None
     }
 }
@@ -230,11 +255,23 @@ impl std::fmt::Display for ParameterIdentity {
             }
             _ => write!(f, "({} {}", p.kind.name(), values::range(p))?,
         }
-        match self.start {
-            Some(start) => write!(f, ", start {start})"),
-            None => write!(f, ")"),
+        if let Some(start) = self.start {
+            write!(f, ", start {start}")?;
         }
+        if let Some(radius) = self.radius {
+            write!(f, ", radius {radius}")?;
+        }
+        write!(f, ")")
     }
+}
+
+/// How the data of `residuals` differ.
+fn data_difference(now: &[Data], was: &[Data]) -> String {
+    if now.len() != was.len() {
+        return format!("`residuals` had {} and has now {}", count(was.len(), "column"), now.len());
+    }
+    let changed = now.iter().zip(was).find(|(now, was)| now != was).map_or("", |(now, _)| &now.name);
+    format!("the data `{changed}` of `residuals` have changed")
 }
 
 fn show_texts(texts: &[String]) -> String {

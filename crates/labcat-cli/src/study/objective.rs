@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::reader::{Reader, Table};
+use super::residuals::{self, Series};
 use super::slurm::Slurm;
 use super::template::{Marks, Template};
 use crate::value::{Column, Extraction, Row, Separator};
@@ -42,6 +43,8 @@ pub(crate) struct Objective {
     /// The file that holds the value; standard output if there is none.
     pub(crate) value_file: Option<Template>,
     pub(crate) extraction: Extraction,
+    /// What is simulated and measured, if the value is a sum of squares.
+    pub(crate) residuals: Vec<Series>,
     pub(crate) timeout: Option<Duration>,
     /// Evaluations are jobs of a scheduler: the study says `submit = "slurm"`.
     pub(super) submits: bool,
@@ -116,7 +119,9 @@ impl Objective {
         if workers < 2 || self.directory.has_id() {
             return Ok(());
         }
-        for (key, file) in [("parameters_file", &self.parameters_file), ("value_file", &self.value_file)] {
+        let files = [("parameters_file", &self.parameters_file), ("value_file", &self.value_file)];
+        let simulated = self.residuals.iter().map(|series| ("file", &series.file));
+        for (key, file) in files.into_iter().chain(simulated) {
             if file.as_ref().is_some_and(|template| !template.has_id()) {
                 return Err(format!(
                     "with {workers} workers `{key}` must differ between evaluations: write for example {key} = \"{{id}}.txt\", \
@@ -142,6 +147,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[Stri
         "value",
         "value_file",
         "submit",
+        "residuals",
         "timeout",
         "retries",
         "on_failure",
@@ -164,6 +170,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[Stri
         parameters_file: file(reader, table, "parameters_file", "{id}.json", names),
         value_file,
         extraction,
+        residuals: residuals::read(reader, table, names),
         timeout: reader.span_of_time(table, "timeout"),
         submits: submits(reader, table, &directory),
         slurm: None,
@@ -301,13 +308,13 @@ fn value(reader: &mut Reader<'_>, table: &Table<'_, '_>, names: &[String]) -> (O
     (file(reader, value, "file", "out.log", names), extraction.unwrap_or(Extraction::LastLine))
 }
 
-fn compiled(
+pub(super) fn compiled<T>(
     reader: &mut Reader<'_>,
     table: &Table<'_, '_>,
     key: &str,
     example: &str,
-    compile: impl Fn(&str) -> Result<Extraction, String>,
-) -> Option<Extraction> {
+    compile: impl Fn(&str) -> Result<T, String>,
+) -> Option<T> {
     let text = reader.string(table, key, example)?;
     compile(text.get_ref())
         .map_err(|why| {
@@ -319,32 +326,43 @@ fn compiled(
         .ok()
 }
 
+fn is_integer(table: &Table<'_, '_>, key: &str) -> bool {
+    table.entries.get(key).is_some_and(|entry| matches!(entry.get_ref(), DeValue::Integer(_)))
+}
+
+/// A column by its name or its number.
+pub(super) fn column(reader: &mut Reader<'_>, table: &Table<'_, '_>, key: &str) -> Option<Column> {
+    Some(match is_integer(table, key) {
+        true => Column::Number(reader.count(table, key, 1)? as usize),
+        false => Column::Named(reader.string(table, key, "stress")?.into_inner()),
+    })
+}
+
 fn cell(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Option<Extraction> {
-    let number = |key: &str| table.entries.get(key).is_some_and(|entry| matches!(entry.get_ref(), DeValue::Integer(_)));
-    let column = match number("column") {
-        true => Column::Number(reader.count(table, "column", 1)? as usize),
-        false => Column::Named(reader.string(table, "column", "stress")?.into_inner()),
-    };
-    let row = match number("row") {
+    let column = column(reader, table, "column")?;
+    let row = match is_integer(table, "row") {
         true => Row::Number(reader.count(table, "row", 1)? as usize),
         false => reader.word(table, "row", &[("last", Row::Last), ("first", Row::Number(1))]).unwrap_or(Row::Last),
     };
-    let separator = match reader.string(table, "separator", ";") {
-        None => Separator::Byte(b','),
-        Some(text) => match text.get_ref().as_bytes() {
-            b" " => Separator::Blanks,
-            [byte] if byte.is_ascii() => Separator::Byte(*byte),
-            _ => {
-                let message = format!(
-                    "`separator` must be one character, not {:?}: write \",\", \";\", \"\\t\", or \" \" for any number of blanks",
-                    text.get_ref()
-                );
-                reader.problem(&text.span(), message);
-                return None;
-            }
-        },
-    };
+    let separator = separator(reader, table, "separator").unwrap_or(Separator::Byte(b','));
     Some(Extraction::Cell { column, row, separator })
+}
+
+/// What stands between the cells of a table, if the study says.
+pub(super) fn separator(reader: &mut Reader<'_>, table: &Table<'_, '_>, key: &str) -> Option<Separator> {
+    let text = reader.string(table, key, ";")?;
+    match text.get_ref().as_bytes() {
+        b" " => Some(Separator::Blanks),
+        [byte] if byte.is_ascii() => Some(Separator::Byte(*byte)),
+        _ => {
+            let message = format!(
+                "`{key}` must be one character, not {:?}: write \",\", \";\", \"\\t\", or \" \" for any number of blanks",
+                text.get_ref()
+            );
+            reader.problem(&text.span(), message);
+            None
+        }
+    }
 }
 
 fn command(
@@ -398,7 +416,7 @@ fn template(reader: &mut Reader<'_>, text: &Spanned<String>, names: &[String]) -
     Template::parse(text.get_ref(), names).map_err(|message| reader.problem(&text.span(), message)).ok()
 }
 
-fn file(
+pub(super) fn file(
     reader: &mut Reader<'_>,
     table: &Table<'_, '_>,
     key: &str,

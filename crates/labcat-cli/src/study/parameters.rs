@@ -15,6 +15,7 @@ use crate::format::number;
 pub(super) struct Read {
     pub(super) parameter: Parameter,
     start: Option<Spanned<f64>>,
+    radius: Option<Spanned<f64>>,
     span: Range<usize>,
 }
 
@@ -39,11 +40,11 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Table<'_, '_>) -> Vec<Read> {
 /// The keys of a parameter of each type.
 fn keys(kind: &str) -> &'static [&'static str] {
     match kind {
-        "integer" => &["name", "type", "low", "high", "scale", "step", "start", "when"],
+        "integer" => &["name", "type", "low", "high", "scale", "step", "start", "radius", "when"],
         "categorical" => &["name", "type", "choices", "ordered", "start", "when"],
         "boolean" => &["name", "type", "start", "when"],
         "fixed" => &["name", "type", "value", "when"],
-        _ => &["name", "type", "low", "high", "scale", "step", "start", "when"],
+        _ => &["name", "type", "low", "high", "scale", "step", "start", "radius", "when"],
     }
 }
 
@@ -74,7 +75,8 @@ fn parameter(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Option<Read> {
         kind => ranged(reader, table, &name, kind == "integer")?,
     };
     let start = start_of(reader, table, &parameter);
-    Some(Read { parameter, start, span: table.span.clone() })
+    let radius = radius_of(reader, table, start.is_some());
+    Some(Read { parameter, start, radius, span: table.span.clone() })
 }
 
 fn ranged(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str, whole: bool) -> Option<Parameter> {
@@ -202,6 +204,18 @@ fn start_of(reader: &mut Reader<'_>, table: &Table<'_, '_>, parameter: &Paramete
     number_of(reader, "start", entry, parameter).map(|value| Spanned::new(entry.span(), value))
 }
 
+/// How far from `start` the first points lie, in the parameter's own units.
+fn radius_of(reader: &mut Reader<'_>, table: &Table<'_, '_>, has_start: bool) -> Option<Spanned<f64>> {
+    let radius = table.entries.get("radius").and_then(|_| reader.number(table, "radius", "0.5"))?;
+    if *radius.get_ref() <= 0.0 {
+        let message = format!("`radius` must be above 0, not {}: write radius = 0.5", radius.get_ref());
+        reader.problem(&radius.span(), message);
+    } else if !has_start {
+        reader.problem(&radius.span(), "`radius` belongs to `start`: write start = 0 too".to_owned());
+    }
+    Some(radius)
+}
+
 /// `when = { solver = "lu" }` or `when = { solver = ["lu", "qr"] }`.
 fn condition(reader: &mut Reader<'_>, table: &Table<'_, '_>, before: &[Read]) -> Option<Condition> {
     let entry = table.entries.get("when")?;
@@ -281,7 +295,7 @@ pub(super) fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<
         return None;
     }
     let mut point = Vec::new();
-    for Read { parameter: p, start, span } in parameters {
+    for Read { parameter: p, start, span, .. } in parameters {
         match start {
             None if p.levels() == Some(1) => point.push(p.low),
             None => reader.problem(
@@ -302,6 +316,27 @@ pub(super) fn start(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<
         }
     }
     Some(point)
+}
+
+/// How far from the start the first points lie: every parameter of numbers has a radius, or none has. For labels it means nothing.
+pub(super) fn radius(reader: &mut Reader<'_>, parameters: &[Read]) -> Option<Vec<f64>> {
+    if parameters.iter().all(|p| p.radius.is_none()) {
+        return None;
+    }
+    let mut all = Vec::new();
+    for Read { parameter: p, radius, span, .. } in parameters {
+        let of_numbers = !matches!(p.kind, ParameterKind::Categorical { .. } | ParameterKind::Boolean);
+        if radius.is_none() && of_numbers && p.levels() != Some(1) {
+            let message = format!(
+                "parameter `{}` has no `radius` but others have: write radius = {} here too",
+                p.name,
+                number((p.high - p.low) / 20.0)
+            );
+            reader.problem(span, message);
+        }
+        all.push(radius.as_ref().map_or(1.0, |radius| *radius.get_ref()));
+    }
+    Some(all)
 }
 
 pub(super) fn domain(reader: &mut Reader<'_>, parameters: Vec<Read>) -> Option<Domain> {

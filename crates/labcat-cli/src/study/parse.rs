@@ -45,6 +45,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         objective.slurm = slurm;
     }
     let start = parameters::start(&mut reader, &parameters);
+    let radius = parameters::radius(&mut reader, &parameters);
     // A domain of half of the parameters would give rise to complaints that mean nothing.
     let domain = if sound { parameters::domain(&mut reader, parameters) } else { None };
     if let (Some(domain), Some(start)) = (&domain, &start)
@@ -53,10 +54,12 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
     {
         reader.problem(&(0..0), format!("the point of all `start`: {error}"));
     }
-    let Some(domain) = domain else { return Err(reader.into_problems()) };
     let before = reader.problems();
-    let constraints = constraints_of(&mut reader, &general.constraints, &domain, objective.as_ref());
+    let constraints =
+        domain.as_ref().map(|domain| constraints_of(&mut reader, &general.constraints, domain, objective.as_ref()));
     let constraints_hold = reader.problems() == before;
+    check_residuals(&mut reader, &root, objective.as_ref(), general.config.direction, constraints.as_ref());
+    let (Some(domain), Some(constraints)) = (domain, constraints) else { return Err(reader.into_problems()) };
     let mut config = general.config;
     config.constraints = constraints.measured().len();
     let default_budget = !is_limited(&config, general.time_limit);
@@ -67,6 +70,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         name: general.name,
         start: start.filter(|start| domain.check(start).is_ok()),
         domain,
+        radius,
         config,
         constraints,
         constraint_texts: general.constraints.iter().map(|text| text.get_ref().clone()).collect(),
@@ -74,6 +78,7 @@ pub(super) fn parse(text: &str, stem: &str, directory: &Path) -> Result<Study, V
         time_limit: general.time_limit,
         workers: general.workers,
         objective,
+        data: Vec::new(),
         default_budget,
     };
     let optimizer = match constraints_hold {
@@ -116,6 +121,34 @@ fn constraints_of(
         }
     }
     constraints
+}
+
+/// What does not go with `residuals`.
+fn check_residuals(
+    reader: &mut Reader<'_>,
+    root: &Table<'_, '_>,
+    objective: Option<&Objective>,
+    direction: Direction,
+    constraints: Option<&Constraints>,
+) {
+    if objective.is_none_or(|objective| objective.residuals.is_empty()) {
+        return;
+    }
+    let span = |table: &str, key: &str| {
+        let entry = root.entries.get(table).and_then(|table| table.get_ref().as_table()?.get(key));
+        entry.map(Spanned::span)
+    };
+    if direction == Direction::Maximize {
+        let span = span("study", "direction").unwrap_or(0..0);
+        reader.problem(&span, "the squares of `residuals` are minimised: write direction = \"minimize\"".to_owned());
+    }
+    let measured = constraints.is_none_or(Constraints::is_measured);
+    for key in ["value", "value_file"] {
+        if let Some(span) = span("objective", key).filter(|_| !measured) {
+            let message = format!("`{key}` is not used: `residuals` say what the value is; leave one of them out");
+            reader.problem(&span, message);
+        }
+    }
 }
 
 /// What the core refuses, in the words of a study, and where it stands.

@@ -54,12 +54,7 @@ impl Extraction {
 
     /// A path into JSON; `$.` in front of it may be left out.
     pub(crate) fn json(text: &str) -> Result<Extraction, String> {
-        let path = match (text.starts_with('$'), text.starts_with('[')) {
-            (true, _) => text.to_owned(),
-            (false, true) => format!("${text}"),
-            (false, false) => format!("$.{text}"),
-        };
-        JsonPath::parse(&path).map(Extraction::Json).map_err(|error| error.to_string())
+        json_path(text).map(Extraction::Json)
     }
 
     /// Finds the value and the results that are needed beside it. The error completes "its output …".
@@ -97,6 +92,23 @@ impl Extraction {
     }
 }
 
+/// A path into JSON; `$.` in front of it may be left out.
+pub(super) fn json_path(text: &str) -> Result<JsonPath, String> {
+    let path = match (text.starts_with('$'), text.starts_with('[')) {
+        (true, _) => text.to_owned(),
+        (false, true) => format!("${text}"),
+        (false, false) => format!("$.{text}"),
+    };
+    JsonPath::parse(&path).map_err(|error| error.to_string())
+}
+
+/// A JSON document, in which NaN and Infinity are `null`. The error completes "its output …".
+pub(super) fn json_document(text: &str) -> Result<Value, String> {
+    let document = serde_json::from_str::<Value>(text);
+    let document = document.or_else(|error| serde_json::from_str(&without_nan(text)).map_err(|_| error));
+    document.map_err(|error| format!("is not JSON: {error}"))
+}
+
 /// The last line that is not blank. A progress bar that goes back to the beginning of its line begins another.
 pub(super) fn last_line(text: &str) -> Option<&str> {
     text.rsplit(['\n', '\r']).map(str::trim).find(|line| !line.is_empty())
@@ -108,9 +120,7 @@ fn numbers<'t>(names: &[String], text: impl Fn(&str) -> Option<&'t str>) -> Map<
 }
 
 fn json_value(path: &JsonPath, text: &str, needed: &[String]) -> Result<Reading, String> {
-    let document = serde_json::from_str::<Value>(text);
-    let document = document.or_else(|error| serde_json::from_str(&without_nan(text)).map_err(|_| error));
-    let document = document.map_err(|error| format!("is not JSON: {error}"))?;
+    let document = json_document(text)?;
     let located = path.query_located(&document).all();
     let nodes: Vec<&Value> = located.iter().map(|found| found.node()).collect();
     // Results stand beside the value, or else at the top of the document.
@@ -131,7 +141,8 @@ fn json_value(path: &JsonPath, text: &str, needed: &[String]) -> Result<Reading,
     }
 }
 
-fn cell(text: &str, column: &Column, row: Row, separator: Separator, needed: &[String]) -> Result<Reading, String> {
+/// The rows of a table, those that begin with `#` left out. The error completes "its output …".
+pub(super) fn rows(text: &str, separator: Separator) -> Result<Vec<StringRecord>, String> {
     let tidy = match separator {
         Separator::Blanks => {
             text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
@@ -144,22 +155,31 @@ fn cell(text: &str, column: &Column, row: Row, separator: Separator, needed: &[S
     };
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).trim(Trim::All).comment(Some(b'#')).delimiter(delimiter);
-    let rows: Vec<StringRecord> = builder
-        .from_reader(tidy.as_bytes())
-        .into_records()
-        .collect::<Result<_, _>>()
-        .map_err(|error| format!("is not a table: {error}"))?;
-    let (index, rows, heading) = match column {
-        Column::Number(number) => (number - 1, rows.as_slice(), None),
+    let rows = builder.from_reader(tidy.as_bytes()).into_records().collect::<Result<_, _>>();
+    rows.map_err(|error| format!("is not a table: {error}"))
+}
+
+/// The place of a column, the rows below the heading, and the heading, if there is one.
+pub(super) fn located<'r>(
+    rows: &'r [StringRecord],
+    column: &Column,
+) -> Result<(usize, &'r [StringRecord], Option<&'r StringRecord>), String> {
+    match column {
+        Column::Number(number) => Ok((number - 1, rows, None)),
         Column::Named(name) => {
             let (heading, rows) = rows.split_first().ok_or("is an empty table")?;
             let index = heading.iter().position(|cell| cell == name).ok_or_else(|| {
                 let columns = heading.iter().collect::<Vec<_>>().join(", ");
                 format!("has no column `{name}`; its first line is `{}`", shortened(&columns))
             })?;
-            (index, rows, Some(heading))
+            Ok((index, rows, Some(heading)))
         }
-    };
+    }
+}
+
+fn cell(text: &str, column: &Column, row: Row, separator: Separator, needed: &[String]) -> Result<Reading, String> {
+    let rows = rows(text, separator)?;
+    let (index, rows, heading) = located(&rows, column)?;
     let chosen = match row {
         Row::Number(number) => rows.get(number - 1),
         Row::Last => rows.last(),

@@ -1,14 +1,19 @@
 //! The value of an evaluation: what a command gave, and how it is found in what the command wrote.
 
 mod extract;
+mod numbers;
 
+use labcat::Outcome;
 use serde_json::{Map, Value};
 
 use crate::format::shortened;
 pub(crate) use extract::{Column, Extraction, Row, Separator};
+pub(crate) use numbers::Numbers;
 
 /// Other fields than the value are kept up to this size.
 const FIELDS_KEPT: usize = 4 * 1024;
+/// How much a value may differ from the sum of squares of the residuals beside it, by rounding.
+const SAME_VALUE: f64 = 1e-6;
 
 /// What a command gave: its value, and whatever else stood beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +22,9 @@ pub(crate) struct Reading {
     pub(crate) value: Option<f64>,
     /// Standard deviation of the noise in it, if the command told.
     pub(crate) std: Option<f64>,
-    /// The whole object, `value` included.
+    /// The residuals whose squares sum to the value; empty if there are none.
+    pub(crate) residuals: Vec<f64>,
+    /// The whole object, `value` included, `residuals` not.
     fields: Map<String, Value>,
     /// The fields that the study needs: they are always kept.
     needed: Vec<String>,
@@ -33,7 +40,7 @@ impl Reading {
     pub(crate) fn with(value: Option<f64>, mut fields: Map<String, Value>) -> Reading {
         let value = value.map(|value| value + 0.0);
         fields.insert("value".to_owned(), value.into());
-        Reading { value, std: None, fields, needed: Vec::new() }
+        Reading { value, std: None, residuals: Vec::new(), fields, needed: Vec::new() }
     }
 
     /// The same, of a study that needs these fields.
@@ -48,6 +55,24 @@ impl Reading {
         }
         self.fields.insert("std".to_owned(), std.into());
         Ok(Reading { std: Some(std), ..self })
+    }
+
+    /// The same with residuals: the value is the sum of their squares. The error completes "the line …".
+    pub(crate) fn with_residuals(mut self, residuals: Vec<f64>) -> Result<Reading, String> {
+        if residuals.is_empty() {
+            return Err("has an empty list of residuals".to_owned());
+        }
+        // SQLite and JSON need not keep a negative zero.
+        let residuals: Vec<f64> = residuals.into_iter().map(|r| r + 0.0).collect();
+        let sum = Outcome::of_residuals(residuals.clone()).value();
+        let sum = sum.ok_or("has residuals whose squares have no finite sum")?;
+        if let Some(value) = self.value.filter(|value| (value - sum).abs() > SAME_VALUE * sum.max(value.abs())) {
+            return Err(format!(
+                "has the value {value} and residuals whose squares sum to {sum}: the sum is the value, leave the other out"
+            ));
+        }
+        self.fields.insert("value".to_owned(), sum.into());
+        Ok(Reading { value: Some(sum), residuals, ..self })
     }
 
     /// The standard deviation in what was stored.
@@ -79,16 +104,21 @@ impl Reading {
             return finite(value).map(Reading::of);
         }
         let object = serde_json::from_str::<Value>(line).or_else(|_| serde_json::from_str(&without_nan(line)));
-        let Ok(Value::Object(fields)) = object else {
+        let Ok(Value::Object(mut fields)) = object else {
             return Err("is neither a number nor {\"value\": …}".to_owned());
         };
+        let residuals = fields.shift_remove("residuals").map(list_of_residuals).transpose()?;
         let value = match fields.get("value") {
-            None | Some(Value::Null) if !needed.is_empty() => None,
+            None | Some(Value::Null) if !needed.is_empty() || residuals.is_some() => None,
             None => return Err("has no \"value\"".to_owned()),
             Some(value) => Some(finite(value.as_f64().ok_or("has a \"value\" that is not a number")?)?),
         };
-        let std = fields.get("std").filter(|_| value.is_some()).cloned();
+        let std = fields.get("std").filter(|_| value.is_some() || residuals.is_some()).cloned();
         let reading = Reading::with(value, fields).needing(needed);
+        let reading = match residuals {
+            None => reading,
+            Some(residuals) => reading.with_residuals(residuals)?,
+        };
         match std {
             None => Ok(reading),
             Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?),
@@ -115,6 +145,18 @@ impl Reading {
             .collect();
         serde_json::json!(fields).to_string()
     }
+}
+
+/// The error completes "the line …".
+fn list_of_residuals(list: Value) -> Result<Vec<f64>, String> {
+    let Value::Array(items) = list else {
+        return Err("has \"residuals\" that are not a list of numbers".to_owned());
+    };
+    let number = |(place, item): (usize, &Value)| {
+        let wrong = || format!("has in place {} of its residuals {item}, which is not a finite number", place + 1);
+        item.as_f64().filter(|r| r.is_finite()).ok_or_else(wrong)
+    };
+    items.iter().enumerate().map(number).collect()
 }
 
 /// Python and others write NaN and Infinity, which JSON does not have: as `null`, wherever they are no part of a text.
@@ -190,6 +232,28 @@ mod tests {
             (r#"{"value": 4, "std": null}"#, "not a number"),
         ] {
             assert!(Reading::parse(line, &[]).unwrap_err().contains(part), "{line}");
+        }
+    }
+
+    #[test]
+    fn residuals_are_a_value_too() {
+        let reading = Reading::parse(r#"{"residuals": [3, -4.0, -0.0], "note": "x", "std": 2}"#, &[]).unwrap();
+        assert_eq!(
+            (reading.value, reading.std, reading.residuals.as_slice()),
+            (Some(25.0), Some(2.0), &[3.0, -4.0, 0.0][..])
+        );
+        assert_eq!(reading.stored(), r#"{"note":"x","std":2.0,"value":25.0}"#);
+        assert!(Reading::parse(r#"{"value": 25.000001, "residuals": [3, 4]}"#, &[]).is_ok());
+        for (line, part) in [
+            (r#"{"residuals": []}"#, "has an empty list of residuals"),
+            (r#"{"residuals": 3}"#, "not a list of numbers"),
+            (r#"{"residuals": [1, NaN]}"#, "in place 2 of its residuals null, which is not a finite number"),
+            (r#"{"residuals": [1, "x"]}"#, "in place 2 of its residuals \"x\""),
+            (r#"{"residuals": [1e200, 1e200]}"#, "no finite sum"),
+            (r#"{"residuals": [3, 4], "value": 12.5}"#, "has the value 12.5 and residuals whose squares sum to 25"),
+        ] {
+            let error = Reading::parse(line, &[]).unwrap_err();
+            assert!(error.contains(part), "{error}");
         }
     }
 

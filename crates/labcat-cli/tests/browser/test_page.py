@@ -5,7 +5,7 @@ import base64
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps", "tight", "constrained", "astray"]
+SAMPLES = ["rosenbrock", "training", "empty", "failures", "large", "awkward", "single", "narrow", "many", "gaps", "tight", "constrained", "astray", "fitted"]
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])
@@ -25,10 +25,11 @@ def test_fits_its_window(page, name, width):
     ("empty", "best"),
     ("failures", "best parallel failures evaluations"),
     ("single", "best convergence parameters evaluations"),
+    ("fitted", "best convergence fit relevance parameters parallel region region-map widths failures evaluations"),
 ])
 def test_shows_what_there_is_to_show(page, name, sections):
     page.open(name)
-    every = "best convergence relevance parameters parallel region region-map widths restarts failures evaluations".split()
+    every = "best convergence fit relevance parameters parallel region region-map widths restarts failures evaluations".split()
     assert [section for section in every if page.visible(f"#{section}")] == sections.split()
 
 

@@ -232,7 +232,7 @@ def test_the_list_can_be_read_on_a_phone(live, site):
     subprocess.run([LABCAT, "run", "one.toml"], cwd=site.directory, check=True, capture_output=True)
     site.serve("one.toml", "later.toml")
     for width in (390, 1280):
-        visit(live, site.url, width)
+        live.visit(site.url, width)
         live.screenshot(f"serve-list-{width}")
         assert live.overflow() == 0
         box = "const box = document.querySelector(arguments[0]).getBoundingClientRect(); return [box.width, box.height]"
@@ -255,7 +255,7 @@ def test_no_tile_of_facts_is_empty(live, site):
     site.serve("five.toml", "six.toml")
     for width in (390, 700, 1280):
         for number, tiles in ((0, 5), (1, 6)):
-            visit(live, f"{site.url}study/{number}", width)
+            live.visit(f"{site.url}study/{number}", width)
             live.until(lambda tiles=tiles: len(live.all("#facts div")) == tiles)
             rows = live.js("""
                 const inside = document.querySelector("#facts").clientWidth, rows = new Map();
@@ -279,7 +279,7 @@ def test_the_list_shows_what_is_recommended_under_noise(live, site):
     (row,) = json.loads(ask(site, path="/studies")[2])
     assert (row["value"], row["std"], row["at"], row["best_so_far"]) == (best["recommended"]["mean"], best["recommended"]["std"], None, [])
     assert best["draw"]["value"] < row["value"]
-    visit(live, site.url)
+    live.visit(site.url)
     assert "±" in live.text("tr[data-number='0']") and not live.visible("#comparison")
 
 
@@ -287,7 +287,7 @@ def test_an_update_carries_only_what_is_new_and_is_compressed(live, site):
     site.study("one.toml", budget=400, command="echo $(({id} % 17))")
     subprocess.run([LABCAT, "run", "one.toml", "--budget", "300"], cwd=site.directory, check=True, capture_output=True)
     site.serve("one.toml")
-    visit(live, f"{site.url}study/0")
+    live.visit(f"{site.url}study/0")
     live.until(lambda: told(live) == 300)
     known = json.loads(live.js("return document.getElementById('data').textContent"))
     subprocess.run([LABCAT, "run", "one.toml", "--budget", "310"], cwd=site.directory, check=True, capture_output=True)

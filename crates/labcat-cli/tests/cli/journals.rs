@@ -130,7 +130,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     dir.labcat(&["run", "s.toml"]).expect(0);
     rusqlite::Connection::open(dir.path("s.db")).unwrap().pragma_update(None, "user_version", 99).unwrap();
     for command in ["status", "run"] {
-        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 5)");
+        dir.labcat(&[command, "s.toml"]).expect(1).says("another version of labcat (format 99, this one reads 1 to 6)");
     }
 }
 

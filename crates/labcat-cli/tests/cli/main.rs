@@ -17,6 +17,7 @@ mod mixed;
 mod noise;
 mod output;
 mod overhead;
+mod residuals;
 mod restore;
 mod simulators;
 mod studies;

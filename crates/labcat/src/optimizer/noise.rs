@@ -64,6 +64,7 @@ impl Level {
         }
     }
 
+    #[cfg(feature = "serde")]
     fn is_valid(&self) -> bool {
         [self.sigma, self.squares, self.repeats].into_iter().all(|v| v.is_finite() && v >= 0.0)
     }

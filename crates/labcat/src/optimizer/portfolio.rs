@@ -78,6 +78,7 @@ impl Tools<'_> {
 
 impl Portfolio {
     /// Every run there is.
+    #[cfg(feature = "serde")]
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         [&self.reals, &self.kept, &self.survey].into_iter().flatten().map(|entry| &**entry)
     }

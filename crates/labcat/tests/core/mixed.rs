@@ -68,6 +68,7 @@ fn whole_numbers_and_reals_are_found_together() {
     }
 }
 
+#[cfg(feature = "serde")]
 #[test]
 fn reals_in_steps_are_suggested_on_their_steps_and_the_best_step_is_found() {
     for seed in 0..4 {

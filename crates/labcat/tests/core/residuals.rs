@@ -1,7 +1,7 @@
 //! Least squares: the residuals of each evaluation are told instead of their sum.
 
 use crate::support::seeded;
-use labcat::{Config, Domain, Optimizer, Outcome, Parameter, Preset, TellError};
+use labcat::{Config, Domain, Optimizer, Outcome, Preset, TellError};
 
 /// Watson's function of six variables: 31 residuals, the least sum of squares is 2.28767e-3.
 fn watson(x: &[f64]) -> Vec<f64> {
@@ -81,8 +81,10 @@ fn to_be_maximised_they_are_refused() {
 }
 
 /// Resumed at every moment, in batches, with failures and an integer beside.
+#[cfg(feature = "serde")]
 #[test]
 fn a_resumed_calibration_goes_on_bit_for_bit() {
+    use labcat::Parameter;
     let parameters =
         vec![Parameter::real("a", -5.0, 5.0), Parameter::real("b", -5.0, 5.0), Parameter::integer("n", 0.0, 3.0)];
     let mut optimizer =

@@ -137,6 +137,7 @@ function failure(index, open) {
 
 const SECTIONS = [
   { id: "convergence", name: "Convergence", when: succeeded.length > 0, show: showConvergence },
+  { id: "fit", name: "Fit", when: study.fit !== null && evaluations.length > 0, show: showFit },
   { id: "relevance", name: "Relevance", when: study.relevance.length > 0, show: showRelevance },
   { id: "parameters", name: "Parameters", when: succeeded.length > 0, show: showParameters },
   { id: "parallel", name: "Together", when: evaluations.length > 0 && parameters.length > 1, show: showParallel },

@@ -204,7 +204,7 @@ mod tests {
     fn plan(directory: &Path, words: &[&str]) -> Plan {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let environment = vec![("LABCAT_film thickness".to_owned(), "it's $(touch pwned) 3".to_owned())];
-        Plan { words, environment, directory: directory.to_owned(), value_file: None }
+        Plan { words, environment, directory: directory.to_owned(), files: crate::run::evaluate::Files::default() }
     }
 
     fn run(script: &Path, job: &str) -> i32 {

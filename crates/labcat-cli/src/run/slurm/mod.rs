@@ -403,7 +403,7 @@ impl Broker {
         }
         let plan = self.evaluator.plan(job.task.id.0, &job.task.x);
         let ran = execution(&plan.execution(), Some(marker), &finished.status);
-        let evaluated = self.evaluator.judge(finished, &job.task.x, plan.value_file.as_deref(), ran);
+        let evaluated = self.evaluator.judge(finished, &job.task.x, &plan.files, ran);
         self.ended(job.task, evaluated);
     }
 
