@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Dir, LABCAT, pending, shell, study, wait_for};
 use rustix::fs::{FlockOperation, flock};
+use serde_json::json;
 
 fn worker(dir: &Dir) -> Child {
     dir.command(&["worker", "s.toml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
@@ -103,6 +104,29 @@ fn a_lock_that_is_held_long_costs_no_evaluation() {
     let told = dir.told("s.db");
     assert_eq!((told.len(), lines(&dir, "started")), (1, 1), "it was not evaluated again");
     assert!(!dir.path("s.db-evaluation-0").exists());
+}
+
+#[test]
+fn residuals_and_the_noise_of_constraints_are_kept_too() {
+    let dir = Dir::new("kept-residuals");
+    let script = r#"echo >> started; sleep 0.2; echo '{{"residuals": [0.1, -0.2], "mass": 4, "mass_std": 0.5}}'"#;
+    dir.write("s.toml", &study("budget = 1\nconstraint = [\"mass <= 5\", \"x + mass <= 90\"]", &shell(script)));
+    let mut first = worker(&dir);
+    wait_for("the first evaluation", || lines(&dir, "started") == 1);
+    let lock = fs::File::options().write(true).open(dir.path("s.db-lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    wait_for("the residuals in a file", || {
+        fs::read_to_string(dir.path("s.db-evaluation-0")).is_ok_and(|text| text.contains("\"residuals\""))
+    });
+    first.kill().unwrap();
+    first.wait().unwrap();
+    drop(lock);
+    dir.labcat(&["worker", "s.toml"]).expect(0).says("taken in");
+    let told = &dir.labcat(&["export", "s.toml", "--json"]).expect(0).json()["evaluations"][0];
+    assert_eq!((&told["residuals"], &told["result"]["mass_std"]), (&json!([0.1, -0.2]), &json!(0.5)), "{told}");
+    let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
+    let std: String = db.query_row("SELECT constraint_std FROM trial", [], |row| row.get(0)).unwrap();
+    assert_eq!((std.as_str(), lines(&dir, "started")), ("[0.5,0.5]", 1));
 }
 
 #[test]

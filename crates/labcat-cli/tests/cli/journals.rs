@@ -135,6 +135,31 @@ fn a_journal_of_a_later_version_is_left_alone() {
 }
 
 #[test]
+fn a_log_of_the_transaction_that_brings_a_newer_format_is_the_journals_own() {
+    let dir = Dir::new("named-upgrade");
+    dir.write("s.toml", &study("budget = 2", &shell("echo {x}")));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
+    db.execute_batch(
+        "ALTER TABLE trial DROP residuals; ALTER TABLE trial DROP constraint_std; PRAGMA user_version = 5",
+    )
+    .unwrap();
+    let names = "SELECT token, previous FROM mark";
+    let names = |db: &rusqlite::Connection| -> [String; 2] {
+        db.query_row(names, [], |row| Ok([row.get(0)?, row.get(1)?])).unwrap()
+    };
+    let before = names(&db);
+    drop(db);
+    assert_eq!(dir.told("s.db").len(), 2, "format 5 is read as it is");
+    dir.labcat(&["note", "s.toml", "0", "seen"]).expect(0);
+    let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();
+    let format: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    let after = names(&db);
+    assert_eq!(format, 6);
+    assert!(!after.contains(&before[0]), "a name for the new format, and one for the remark: {before:?} {after:?}");
+}
+
+#[test]
 fn how_each_command_was_run_is_recorded_and_exported() {
     let dir = Dir::new("recorded");
     let script = "echo '{{\"value\": {x}, \"mass\": 2.5}}'; [ {id} != 1 ] || exit 3; [ {id} != 2 ] || kill -9 $$";
