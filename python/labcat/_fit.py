@@ -23,6 +23,7 @@ _WORST = 0.1
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
 _NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"
+_NEAR = 0.05  # of the ranges: so near to the optimum as many evaluations as a Jacobian takes must lie
 _SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
 _NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 
@@ -133,7 +134,11 @@ def _modelled(result: LeastSquaresResult, free: npt.NDArray[np.bool_]) -> Local 
     optimizer, x, history = result.optimizer, result.x, result.history
     used = _alike(history, x, free)
     places, slopes = _coordinates(optimizer, np.vstack([x, history.x[used]]), free)
-    local = local_model(places[1:] - places[0], history.residuals[used])
+    steps = places[1:] - places[0]
+    apart = np.sort(np.abs(steps).max(axis=1, initial=0.0))
+    if len(apart) < free.sum() + 2 or apart[free.sum() + 1] > _NEAR:
+        return None  # too few of them lie around it
+    local = local_model(steps, history.residuals[used])
     return None if local is None else local._replace(jacobian=local.jacobian * slopes)
 
 
