@@ -98,7 +98,9 @@ def one_of_four(params: Params) -> Any:
     models = {
         "logistic": lambda: LogisticRegression(C=params["C"], max_iter=300),
         "neighbours": lambda: KNeighborsClassifier(params["neighbours"], weights=params["weights"]),
-        "tree": lambda: DecisionTreeClassifier(max_depth=params["depth"], min_samples_leaf=params["leaf"], random_state=0),
+        "tree": lambda: DecisionTreeClassifier(
+            max_depth=params["depth"], min_samples_leaf=params["leaf"], random_state=0
+        ),
         "forest": lambda: RandomForestClassifier(
             40, max_depth=params["depth"], max_features=params["features"], random_state=0
         ),
@@ -234,7 +236,9 @@ def _sampler(method: str, seed: int) -> Any:
 
 
 def register(command: Command) -> None:
-    sub = command("tuning", run, "models of scikit-learn, tuned by labcat, by its sampler for Optuna and by Optuna's own")
+    sub = command(
+        "tuning", run, "models of scikit-learn, tuned by labcat, by its sampler for Optuna and by Optuna's own"
+    )
     common_options(sub, "tuning")
     sub.add_argument("--tasks", type=words, default=list(TASKS), help=f"of {', '.join(TASKS)} (default: all)")
     sub.add_argument("--methods", type=words, default=list(METHODS), help=f"of {', '.join(METHODS)} (default: all)")
@@ -251,7 +255,9 @@ def run(options: Any) -> None:
     if any(name != "labcat" for name in options.methods) and importlib.util.find_spec("optuna") is None:
         raise ValueError("Optuna's samplers need it: pip install optuna, or --methods labcat")
     if "gp" in options.methods and importlib.util.find_spec("torch") is None:
-        raise ValueError("Optuna's Gaussian process needs torch: pip install torch, or --methods labcat,sampler,tpe,random")
+        raise ValueError(
+            "Optuna's Gaussian process needs torch: pip install torch, or --methods labcat,sampler,tpe,random"
+        )
     path = options.out / "results.jsonl"
     if options.fresh:
         path.unlink(missing_ok=True)
@@ -282,7 +288,13 @@ def _made(options: Any, results: ResultsFile) -> Iterator[Record]:
         cases = {pool.submit(values_of, *case): case for case in missing}
         for future in as_completed(cases):
             method, task, _, seed = cases[future]
-            record = {"key": _key(*cases[future]), "method": method, "task": task, "seed": seed, "values": future.result()}
+            record = {
+                "key": _key(*cases[future]),
+                "method": method,
+                "task": task,
+                "seed": seed,
+                "values": future.result(),
+            }
             yield record
 
 

@@ -238,7 +238,17 @@ def test_html_is_escaped():
 
 
 def test_tuning(tmp_path, capsys):
-    arguments = ["tuning", "--tasks", "models,mlp", "--methods", "labcat,sampler,random", "--runs", 2, "--budgets", "2,4"]
+    arguments = [
+        "tuning",
+        "--tasks",
+        "models,mlp",
+        "--methods",
+        "labcat,sampler,random",
+        "--runs",
+        2,
+        "--budgets",
+        "2,4",
+    ]
     assert run(*arguments, out=tmp_path) == 0
     text = capsys.readouterr().out
     assert "Best loss after 4 evaluations" in text and text.count("| models |") == 2
