@@ -303,12 +303,12 @@ def test_an_update_carries_only_what_is_new_and_is_compressed(live, site):
         sent = answer.read()
         assert answer.headers["Content-Encoding"] == "gzip" and len(sent) < len(news) / 2 and gzip.decompress(sent).decode() == news
     # The page has put the parts together.
-    live.until(lambda: told(live) == 310, seconds=20)
+    live.until(lambda: told(live) == 310)
     assert live.marks("#convergence-chart .dots") == 310
     # A value that is corrected is not left as it was: everything is sent again.
     subprocess.run([LABCAT, "correct", "one.toml", "5", "-7"], cwd=site.directory, check=True, capture_output=True)
     assert json.loads(ask(site, path=f"/study/0/data?{query}")[2])["since"]["evaluations"] == 0
-    live.until(lambda: "-7" in live.text("#best-card"), seconds=20)
+    live.until(lambda: "-7" in live.text("#best-card"))
     quiet(live.driver, site.url)
 
 
