@@ -15,7 +15,7 @@ fn affordable(curvature: Curvature, d: usize) -> Option<Curvature> {
 }
 
 /// What kind of step the length-scales took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum StepKind {
     /// −(H − I/σ²_prior)⁻¹ J: the augmented Hessian, or what stands for it, was negative definite.
@@ -23,6 +23,7 @@ pub enum StepKind {
     /// Along the gradient.
     Gradient,
     /// No length along the direction was accepted; the length-scales stay.
+    #[default]
     Stay,
 }
 

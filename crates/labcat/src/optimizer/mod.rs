@@ -257,7 +257,7 @@ impl Optimizer {
 
     /// Writes what this `ask` did over the last report: a steady run allocates nothing here.
     fn write_report(&mut self, choice: &Choice, restart: Option<RestartCause>) {
-        let report = self.report.get_or_insert_with(StepReport::empty);
+        let report = self.report.get_or_insert_default();
         for v in [&mut report.length_scales, &mut report.half_widths, &mut report.centre, &mut report.rotation] {
             v.clear();
         }

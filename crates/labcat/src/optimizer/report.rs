@@ -61,12 +61,13 @@ pub enum StopReason {
 }
 
 /// Where a suggestion came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Origin {
     /// Asked for with [`enqueue`](crate::Optimizer::enqueue).
     Enqueued,
     /// The initial design of a local run, or a space-filling addition to it.
+    #[default]
     Design,
     /// The model.
     Model,
@@ -84,7 +85,7 @@ impl Origin {
 }
 
 /// What one `ask` did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepReport {
     /// Evaluations told before this step.
@@ -121,29 +122,4 @@ pub struct StepReport {
     pub clipped: usize,
     /// The restart that this step began with, if any.
     pub restart: Option<RestartCause>,
-}
-
-impl StepReport {
-    /// A report with nothing in it, to be written into.
-    pub(super) fn empty() -> Self {
-        Self {
-            evaluations: 0,
-            run: 0,
-            origin: Origin::Design,
-            observations: 0,
-            discarded: 0,
-            step: StepKind::Stay,
-            length_scales: Vec::new(),
-            centre: Vec::new(),
-            rotation: Vec::new(),
-            half_widths: Vec::new(),
-            output_range: 0.0,
-            log_likelihood: 0.0,
-            nugget: 0.0,
-            acquisition: 0.0,
-            predicted: 0.0,
-            clipped: 0,
-            restart: None,
-        }
-    }
 }
