@@ -4,7 +4,7 @@ use super::value::{Kind, Value};
 
 /// Noise in the values of the objective.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(into = "Written", from = "Written"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Noise {
     /// Values are exact.
     #[default]
@@ -13,46 +13,8 @@ pub enum Noise {
     /// the standard deviation is estimated.
     Auto,
     /// Its standard deviation, in units of the objective.
+    #[cfg_attr(feature = "serde", serde(untagged))]
     Sigma(f64),
-}
-
-/// A noise as it is written.
-#[cfg(feature = "serde")]
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Sigma(f64),
-    Word(Word),
-}
-
-#[cfg(feature = "serde")]
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    None,
-    Auto,
-}
-
-#[cfg(feature = "serde")]
-impl From<Noise> for Written {
-    fn from(noise: Noise) -> Self {
-        match noise {
-            Noise::None => Self::Word(Word::None),
-            Noise::Auto => Self::Word(Word::Auto),
-            Noise::Sigma(sigma) => Self::Sigma(sigma),
-        }
-    }
-}
-
-#[cfg(feature = "serde")]
-impl From<Written> for Noise {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Word(Word::None) => Self::None,
-            Written::Word(Word::Auto) => Self::Auto,
-            Written::Sigma(sigma) => Self::Sigma(sigma),
-        }
-    }
 }
 
 impl Value for Noise {
