@@ -1,6 +1,10 @@
 //! What a switch can hold: how each type of value is read, shown and bounded.
 
+use crate::acquisition::AcquisitionKind;
+use crate::gp::kernel::KernelKind;
+use crate::gp::likelihood::Curvature;
 use crate::names::in_words;
+use crate::observations::Direction;
 use strum::VariantNames;
 
 /// The values a switch takes, besides the `none` of an optional one.
@@ -107,10 +111,11 @@ pub(super) trait Value: Sized {
     fn number(&self) -> Option<f64>;
 }
 
-macro_rules! numbers {
-    ($($type:ty => $kind:ident),+) => {
+/// Types that are read and shown as the standard library does: each with its kind and the number that it is, if it is one.
+macro_rules! values {
+    ($($type:ty: $kind:expr, $number:expr;)+) => {
         $(impl Value for $type {
-            const KIND: Kind = Kind::$kind;
+            const KIND: Kind = $kind;
 
             fn read(text: &str) -> Option<Self> {
                 text.parse().ok()
@@ -121,28 +126,22 @@ macro_rules! numbers {
             }
 
             fn number(&self) -> Option<f64> {
-                Some(*self as f64)
+                let number: fn(Self) -> Option<f64> = $number;
+                number(*self)
             }
         })+
     };
 }
 
-numbers!(f64 => Number, usize => Whole, u64 => Whole);
-
-impl Value for bool {
-    const KIND: Kind = Kind::Flag;
-
-    fn read(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
-
-    fn number(&self) -> Option<f64> {
-        None
-    }
+values! {
+    bool: Kind::Flag, |_| None;
+    f64: Kind::Number, Some;
+    usize: Kind::Whole, |v| Some(v as f64);
+    u64: Kind::Whole, |v| Some(v as f64);
+    Direction: Kind::Choice(Direction::VARIANTS), |_| None;
+    KernelKind: Kind::Choice(KernelKind::VARIANTS), |_| None;
+    Curvature: Kind::Choice(Curvature::VARIANTS), |_| None;
+    AcquisitionKind: Kind::Choice(AcquisitionKind::VARIANTS), |_| None;
 }
 
 impl<T: Value> Value for Option<T> {
@@ -161,31 +160,3 @@ impl<T: Value> Value for Option<T> {
         self.as_ref().and_then(T::number)
     }
 }
-
-/// Enums with one name per variant.
-macro_rules! choices {
-    ($($type:ty),+) => {
-        $(impl Value for $type {
-            const KIND: Kind = Kind::Choice(<$type as VariantNames>::VARIANTS);
-
-            fn read(text: &str) -> Option<Self> {
-                text.parse().ok()
-            }
-
-            fn show(&self) -> String {
-                self.to_string()
-            }
-
-            fn number(&self) -> Option<f64> {
-                None
-            }
-        })+
-    };
-}
-
-choices!(
-    crate::observations::Direction,
-    crate::gp::kernel::KernelKind,
-    crate::gp::likelihood::Curvature,
-    crate::acquisition::AcquisitionKind
-);
