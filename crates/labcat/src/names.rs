@@ -1,5 +1,7 @@
 //! Names of enums, as users write them.
 
+use strum::VariantNames;
+
 /// A name that stands for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{value:?} is not allowed: it takes {allowed}")]
@@ -10,6 +12,11 @@ pub struct UnknownName {
     pub allowed: String,
 }
 
+/// The error of an enum's derived `FromStr`.
+pub(crate) fn unknown<T: VariantNames>(text: &str) -> UnknownName {
+    UnknownName { value: text.into(), allowed: in_words(T::VARIANTS) }
+}
+
 /// "a, b or c".
 pub(crate) fn in_words(names: &[&str]) -> String {
     match names.split_last() {
@@ -17,26 +24,3 @@ pub(crate) fn in_words(names: &[&str]) -> String {
         _ => names.concat(),
     }
 }
-
-/// `FromStr` for enums that derive `Display`, `VariantNames` and `VariantArray` of `strum`.
-macro_rules! read_by_name {
-    ($type:ty) => {
-        impl std::str::FromStr for $type {
-            type Err = crate::names::UnknownName;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                use strum::{VariantArray, VariantNames};
-                let named = <Self as VariantNames>::VARIANTS
-                    .iter()
-                    .zip(<Self as VariantArray>::VARIANTS)
-                    .find(|(name, _)| **name == text);
-                named.map(|(_, variant)| *variant).ok_or_else(|| crate::names::UnknownName {
-                    value: text.into(),
-                    allowed: crate::names::in_words(<Self as VariantNames>::VARIANTS),
-                })
-            }
-        }
-    };
-}
-
-pub(crate) use read_by_name;

@@ -1,6 +1,7 @@
 //! Everything that was ever told, append-only, and the one door through which objective values come in.
 
 use crate::domain::Domain;
+use crate::names::{UnknownName, unknown};
 use std::fmt;
 
 /// Names an evaluation from `ask` to `tell`. Ids count up from 0.
@@ -15,9 +16,9 @@ impl fmt::Display for TrialId {
 }
 
 /// Which way is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = UnknownName, parse_err_fn = unknown::<Self>)]
 pub enum Direction {
     /// Smaller values are better.
     #[default]
@@ -25,8 +26,6 @@ pub enum Direction {
     /// Larger values are better.
     Maximize,
 }
-
-crate::names::read_by_name!(Direction);
 
 impl Direction {
     /// The value as the algorithm sees it: smaller is better. Its own inverse.

@@ -4,11 +4,12 @@ pub(crate) mod landscape;
 pub(crate) mod maximise;
 
 use crate::math;
+use crate::names::{UnknownName, unknown};
 
 /// What a candidate is worth. To add a function, add a variant and its two arms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, strum::Display, strum::VariantArray, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = UnknownName, parse_err_fn = unknown::<Self>)]
 pub enum AcquisitionKind {
     /// Expected improvement, the paper's.
     #[default]
@@ -18,8 +19,6 @@ pub enum AcquisitionKind {
     /// The lower confidence bound, two standard deviations below the mean.
     LowerConfidenceBound,
 }
-
-crate::names::read_by_name!(AcquisitionKind);
 
 /// κ of the lower confidence bound.
 pub(crate) const KAPPA: f64 = 2.0;

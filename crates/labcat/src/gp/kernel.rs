@@ -2,6 +2,7 @@
 
 use crate::linalg::Matrix;
 use crate::math;
+use crate::names::{UnknownName, unknown};
 
 /// A stationary kernel k(s), k(0) = 1, with the two derivatives that its length-scale derivatives are made of:
 ///
@@ -53,9 +54,9 @@ impl Kernel for Matern52 {
 }
 
 /// The kernel of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = UnknownName, parse_err_fn = unknown::<Self>)]
 pub enum KernelKind {
     /// exp(−s/2), the paper's.
     #[default]
@@ -63,8 +64,6 @@ pub enum KernelKind {
     /// Matérn with ν = 5/2, rougher.
     Matern52,
 }
-
-crate::names::read_by_name!(KernelKind);
 
 impl KernelKind {
     /// Replaces each s by k(s).

@@ -2,6 +2,7 @@
 
 use super::Gp;
 use crate::linalg::{self, Matrix};
+use crate::names::{UnknownName, unknown};
 use crate::wide::wide;
 use std::ops::Range;
 
@@ -9,9 +10,9 @@ use std::ops::Range;
 const BLOCK: usize = 512;
 
 /// What stands for the second derivatives of the likelihood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::VariantArray, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = UnknownName, parse_err_fn = unknown::<Self>)]
 pub enum Curvature {
     /// The Hessian itself: d products of n × n matrices.
     Exact,
@@ -19,8 +20,6 @@ pub enum Curvature {
     /// term that is zero in expectation. d triangular solves, and never indefinite.
     AverageInformation,
 }
-
-crate::names::read_by_name!(Curvature);
 
 /// Derivatives of log p(Y′ | X′, θ) in ln ℓ, and the buffers for them.
 #[derive(Clone, Debug, Default)]
