@@ -49,9 +49,9 @@ impl Function {
     }
 }
 
-fn zero(_: usize) -> f64 {
-    0.0
-}
+/// What most of them have in common: any dimension, and a minimum of zero.
+const USUAL: Function =
+    Function { name: "", summary: "", only_dim: None, bounds: &[], minimum: |_| 0.0, value: |_| 0.0 };
 
 fn square(v: f64) -> f64 {
     v * v
@@ -62,34 +62,31 @@ pub const ALL: &[Function] = &[
     Function {
         name: "sphere",
         summary: "sum of squares: the easiest of all",
-        only_dim: None,
         bounds: &[(-5.12, 5.12)],
-        minimum: zero,
         value: |x| x.iter().map(|v| v * v).sum(),
+        ..USUAL
     },
     Function {
         name: "quartic",
         summary: "fourth powers: flat around its minimum",
-        only_dim: None,
         bounds: &[(-1.28, 1.28)],
-        minimum: zero,
         value: |x| x.iter().enumerate().map(|(i, v)| (i + 1) as f64 * square(v * v)).sum(),
+        ..USUAL
     },
     Function {
         name: "booth",
         summary: "a tilted, mildly ill-conditioned bowl",
         only_dim: Some(2),
         bounds: &[(-10.0, 10.0)],
-        minimum: zero,
         value: |x| square(x[0] + 2.0 * x[1] - 7.0) + square(2.0 * x[0] + x[1] - 5.0),
+        ..USUAL
     },
     Function {
         name: "rosenbrock",
         summary: "a long, curved, narrow valley",
-        only_dim: None,
         bounds: &[(-5.0, 10.0)],
-        minimum: zero,
         value: |x| x.windows(2).map(|w| 100.0 * square(w[1] - w[0] * w[0]) + square(w[0] - 1.0)).sum(),
+        ..USUAL
     },
     Function {
         name: "branin",
@@ -105,9 +102,7 @@ pub const ALL: &[Function] = &[
     Function {
         name: "levy",
         summary: "many local minima around one global one",
-        only_dim: None,
         bounds: &[(-10.0, 10.0)],
-        minimum: zero,
         value: |x| {
             let w = |v: &f64| 1.0 + (v - 1.0) / 4.0;
             let sine_squared = |v: f64| square(math::sin(v));
@@ -116,46 +111,44 @@ pub const ALL: &[Function] = &[
                 x[..x.len() - 1].iter().map(w).map(|w| square(w - 1.0) * (1.0 + 10.0 * sine_squared(PI * w + 1.0)));
             sine_squared(PI * first) + body.sum::<f64>() + square(last - 1.0) * (1.0 + sine_squared(2.0 * PI * last))
         },
+        ..USUAL
     },
     Function {
         name: "ellipsoid",
         summary: "a separable bowl, a million times steeper along one axis than another",
-        only_dim: None,
         bounds: &[(-5.0, 5.0)],
-        minimum: zero,
         value: |x| {
             let steps = (x.len() - 1).max(1) as f64;
             x.iter().enumerate().map(|(i, v)| math::pow(1e6, i as f64 / steps) * square(v - 1.0)).sum()
         },
+        ..USUAL
     },
     Function {
         name: "rastrigin",
         summary: "a bowl covered with regular dents",
-        only_dim: None,
         bounds: &[(-5.12, 5.12)],
-        minimum: zero,
         value: |x| x.iter().map(|v| v * v - 10.0 * math::cos(2.0 * PI * v) + 10.0).sum(),
+        ..USUAL
     },
     Function {
         name: "ackley",
         summary: "a funnel in a nearly flat, rippled plain",
-        only_dim: None,
         bounds: &[(-32.768, 32.768)],
-        minimum: zero,
         value: |x| {
             let n = x.len() as f64;
             let radius = (x.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
             let ripple = x.iter().map(|v| math::cos(2.0 * PI * v)).sum::<f64>() / n;
             20.0 + std::f64::consts::E - 20.0 * math::exp(-0.2 * radius) - math::exp(ripple)
         },
+        ..USUAL
     },
     Function {
         name: "himmelblau",
         summary: "four equal minima",
         only_dim: Some(2),
         bounds: &[(-5.0, 5.0)],
-        minimum: zero,
         value: |x| square(x[0] * x[0] + x[1] - 11.0) + square(x[0] + x[1] * x[1] - 7.0),
+        ..USUAL
     },
     Function {
         name: "hartmann6",
