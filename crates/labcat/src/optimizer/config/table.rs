@@ -38,12 +38,12 @@ impl Switch {
     }
 }
 
-/// Rows: `name: type where range, value in paper [=> value in default] [, absent: value it had before it existed, if not paper's], help;`
+/// Rows: `name: type where range, value in paper [=> value in default], help;`
 macro_rules! switches {
     (@or $first:expr) => { $first };
     (@or $first:expr, $second:expr) => { $second };
     ($($group:literal {
-        $($name:ident: $type:ty $(where $range:expr)?, $paper:expr $(=> $default:expr)? $(, absent: $absent:expr)?, $help:literal;)+
+        $($name:ident: $type:ty $(where $range:expr)?, $paper:expr $(=> $default:expr)?, $help:literal;)+
     })+) => {
         /// Everything that can be chosen about an optimizer. Start from [`Config::new`] and change fields, or name switches with
         /// [`Config::set`]; [`SWITCHES`] describes them.
@@ -72,7 +72,7 @@ macro_rules! switches {
             /// What a saved state that does not name a switch meant: the behaviour from before it existed.
             #[cfg(feature = "serde")]
             fn before_there_was_a_choice() -> Self {
-                Self { preset: Preset::Default, $($($name: switches!(@or $paper $(, $absent)?),)+)+ }
+                Self { preset: Preset::Default, ..Self::new(Preset::Paper) }
             }
 
             /// Sets a switch by its name from text: `set("beta", "0.5")`, `set("prior_sigma", "none")`, `set("rotation", "false")`.
@@ -189,7 +189,7 @@ switches! {
         keep_best: bool, false, "a restart begins with the best point so far among its observations, in place of one of its design";
         restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, in those of the first";
         explore_beta: Option<f64> where POSITIVE, None => Some(0.5), "least beta of every other local run (none: as in the others)";
-        explore_nugget: f64 where from(0.0, 1.0), 0.0 => 0.03, absent: 0.0,
+        explore_nugget: f64 where from(0.0, 1.0), 0.0 => 0.03,
             "least nugget of every other local run, which then sees the shape of what is rugged";
         explore_optimism: f64 where from(1.0, 1e6), 1.0 => 2.0, "factor on optimism in every other local run";
         give_up: Option<f64> where POSITIVE, None => Some(3.0),
