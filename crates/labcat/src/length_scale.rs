@@ -101,7 +101,7 @@ impl LengthScales {
         if curvature.is_some() {
             // −(H − I/σ²_prior), positive definite exactly if the factorisation succeeds. (eq:log_lik_Hess_aug)
             self.curvature.copy_from(&self.derivatives.hessian);
-            self.curvature.negate();
+            self.curvature.scale(-1.0);
             for i in 0..d {
                 self.curvature[(i, i)] += precision;
             }

@@ -270,18 +270,7 @@ impl Gp {
                 b.noise.remove(p);
             }
         }
-        let (n, d) = (b.x.rows(), b.x.cols());
-        let mut kept = 0;
-        for j in 0..d {
-            let mut dropped = positions.iter().peekable();
-            for i in 0..n {
-                if dropped.next_if_eq(&&i).is_none() {
-                    b.x.set_linear(kept, b.x[(i, j)]);
-                    kept += 1;
-                }
-            }
-        }
-        b.x.reshape(n - positions.len(), d);
+        b.x.remove_rows(positions);
         b.x_transposed.transpose_from(&b.x, TOGETHER);
         self.solve_alpha();
     }
@@ -326,8 +315,11 @@ impl Gp {
         linalg::solve_lower(&b.factor, &mut k);
         let rest = variance + self.prior.nugget + noise - linalg::dot(&k, &k);
         let pivot = rest.max(self.prior.nugget.max(1e-14 * self.prior.signal)).sqrt();
-        b.factor.append_row(&k, pivot);
-        b.x.append_coordinates(x);
+        let n = b.x.rows();
+        b.factor.append_row(&k);
+        b.factor.append_column(&[]);
+        b.factor[(n, n)] = pivot;
+        b.x.append_row(x);
         b.x_transposed.append_column(x);
         self.appended += 1;
         // α of the grown system: α ← α − w δ/s and δ/s below it, for w = K⁻¹ k, the surprise δ and its variance s.

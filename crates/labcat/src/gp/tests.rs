@@ -582,7 +582,7 @@ fn every_instruction_set_gives_the_same_model() {
                 gp.append_fantasy(&points[..d], 0.1);
                 let mut candidates = Matrix::zeros(17, d);
                 for (k, v) in points.iter().enumerate() {
-                    candidates.set_linear(k, *v);
+                    candidates[(k % 17, k / 17)] = *v;
                 }
                 let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
                 gp.predict(&candidates, &mut k_star, &mut mean, &mut std);

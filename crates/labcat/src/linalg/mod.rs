@@ -27,12 +27,10 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix of zeros.
     pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
         Self { rows, cols, data: vec![0.0; rows * cols] }
     }
 
-    /// The identity of order `n`.
     pub(crate) fn identity(n: usize) -> Self {
         let mut m = Self::zeros(n, n);
         for i in 0..n {
@@ -41,12 +39,10 @@ impl Matrix {
         m
     }
 
-    /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
     pub(crate) fn cols(&self) -> usize {
         self.cols
     }
@@ -56,7 +52,6 @@ impl Matrix {
         &self.data[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// Column `j`, contiguous.
     pub(crate) fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
     }
@@ -92,12 +87,6 @@ impl Matrix {
     pub(crate) fn scale(&mut self, c: f64) {
         for v in &mut self.data {
             *v *= c;
-        }
-    }
-
-    pub(crate) fn negate(&mut self) {
-        for v in &mut self.data {
-            *v = -*v;
         }
     }
 
@@ -143,31 +132,20 @@ impl Matrix {
         }
     }
 
-    /// Writes entry `index` of the column-after-column order.
-    pub(crate) fn set_linear(&mut self, index: usize, value: f64) {
-        self.data[index] = value;
+    /// Removes some rows, in ascending order.
+    pub(crate) fn remove_rows(&mut self, removed: &[usize]) {
+        let mut row = (0..self.rows).cycle();
+        self.data.retain(|_| row.next().is_some_and(|row| removed.binary_search(&row).is_err()));
+        self.rows -= removed.len();
     }
 
-    /// A square lower-triangular factor grown by the row (`row`, `pivot`).
-    pub(crate) fn append_row(&mut self, row: &[f64], pivot: f64) {
-        let n = self.rows;
-        self.data.resize((n + 1) * (n + 1), 0.0);
-        for j in (0..n).rev() {
-            self.data.copy_within(j * n..(j + 1) * n, j * (n + 1));
-            self.data[j * (n + 1) + n] = row[j];
-        }
-        self.data[n * (n + 1)..].fill(0.0);
-        self.data[n * (n + 1) + n] = pivot;
-        (self.rows, self.cols) = (n + 1, n + 1);
-    }
-
-    /// One more row: `coordinates` at the foot of each column.
-    pub(crate) fn append_coordinates(&mut self, coordinates: &[f64]) {
+    /// One more row: one number at the foot of each column.
+    pub(crate) fn append_row(&mut self, row: &[f64]) {
         let n = self.rows;
         self.data.resize((n + 1) * self.cols, 0.0);
         for j in (0..self.cols).rev() {
             self.data.copy_within(j * n..(j + 1) * n, j * (n + 1));
-            self.data[j * (n + 1) + n] = coordinates[j];
+            self.data[j * (n + 1) + n] = row[j];
         }
         self.rows = n + 1;
     }

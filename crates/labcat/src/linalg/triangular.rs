@@ -152,7 +152,7 @@ wide! {
             let b = |k: usize, j: usize| scratch.data[(first + k) * n + j];
             sub_product::<LANES>((&mut inverse.data, n), (a, n), (end, end - first, end), |j| j..end, b);
         }
-        inverse.negate();
+        inverse.scale(-1.0);
         inverse.mirror_lower();
     }
 }
