@@ -200,7 +200,7 @@ fn a_state_that_cannot_be_read_says_why() {
     let json = optimizer(&[(0.0, 1.0)], seeded(Preset::Paper, 0)).to_json();
     let version = Optimizer::from_json(&json.replacen("\"version\":3", "\"version\":99", 1)).unwrap_err();
     assert_eq!(version, StateError::Version { found: 99 });
-    says(&version, &["version 99", "versions 1 to"]);
+    says(&version, &["version 99", "reads version 3"]);
 
     let inconsistent = Optimizer::from_json(&json.replacen("\"low\":0.0", "\"low\":5.0", 1)).unwrap_err();
     assert!(matches!(inconsistent, StateError::Inconsistent(_)));

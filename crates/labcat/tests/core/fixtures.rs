@@ -47,7 +47,7 @@ fn write_one(preset: Preset) -> String {
 const NEXT: &str = "0.2.0";
 
 /// Every release whose states are kept.
-const RELEASES: [&str; 2] = ["0.1.0", NEXT];
+const RELEASES: [&str; 1] = [NEXT];
 
 #[test]
 fn states_of_every_release_open_and_keep_everything() {
@@ -93,22 +93,12 @@ fn switches_of_old_states_keep_their_values_and_later_ones_mean_the_behaviour_be
             let mut kept = 0;
             for switch in SWITCHES {
                 let now = config.get(switch.name).unwrap();
-                let then = match (switch.name, release) {
-                    // These were one flag, or were measured with another yardstick: what they mean now is that of the preset.
-                    ("precision" | "restart_design" | "explore_beta" | "explore_optimism" | "give_up", "0.1.0") => {
-                        Config::new(preset).get(switch.name).unwrap()
-                    }
-                    ("noise", "0.1.0") => "none".to_owned(), // what had this name is the nugget
-                    (name, _) => {
-                        let name = if (name, release) == ("nugget", "0.1.0") { "noise" } else { name };
-                        match named.get(name) {
-                            Some(Value::Null) => "none".to_owned(),
-                            Some(Value::String(text)) => text.clone(),
-                            Some(Value::Number(n)) if n.is_f64() => n.as_f64().unwrap().to_string(),
-                            Some(value) => value.to_string(),
-                            None => Config::new(Preset::Paper).get(name).unwrap(),
-                        }
-                    }
+                let then = match named.get(switch.name) {
+                    Some(Value::Null) => "none".to_owned(),
+                    Some(Value::String(text)) => text.clone(),
+                    Some(Value::Number(n)) if n.is_f64() => n.as_f64().unwrap().to_string(),
+                    Some(value) => value.to_string(),
+                    None => Config::new(Preset::Paper).get(switch.name).unwrap(),
                 };
                 assert_eq!(now, then, "{release}, {preset}: {}", switch.name);
                 kept += 1;
