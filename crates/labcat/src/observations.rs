@@ -40,7 +40,7 @@ impl Direction {
 /// What came of an evaluation, in the user's units and direction. Made from a value (`2.5.into()`) or by [`Outcome::failed`]: the one
 /// door through which results come in. Each part may be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(from = "Told"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Outcome {
     /// The objective, finite; `None` if the evaluation failed.
@@ -56,67 +56,29 @@ pub struct Outcome {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     constraints: Vec<f64>,
     /// Standard deviation of the noise in each constraint; NaN where one is not known, empty if none is.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
     constraint_std: Vec<f64>,
     /// The residuals of a least-squares problem, finite: the value is the sum of their squares.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     residuals: Vec<f64>,
     /// Derivatives of the value by each parameter; NaN where one is not known.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", serialize_with = "with_gaps"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
     gradient: Vec<f64>,
 }
 
-/// JSON has no NaN: what is not known is null.
+/// JSON has no NaN: a number that is not known is null.
 #[cfg(feature = "serde")]
-fn with_gaps<S: serde::Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(numbers.iter().map(|v| v.is_finite().then_some(*v)))
-}
+mod gaps {
+    use serde::{Deserialize, Deserializer, Serializer};
 
-/// An outcome as it is written, now and by the first release (`"failed"`).
-#[cfg(feature = "serde")]
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum Told {
-    Parts {
-        #[serde(default)]
-        value: Option<f64>,
-        #[serde(default)]
-        reason: Option<String>,
-        #[serde(default)]
-        constraints: Vec<f64>,
-        #[serde(default)]
-        gradient: Vec<Option<f64>>,
-        #[serde(default)]
-        std: Option<f64>,
-        #[serde(default)]
-        constraint_std: Vec<Option<f64>>,
-        #[serde(default)]
-        residuals: Vec<f64>,
-    },
-    Word(Word),
-}
+    pub(super) fn serialize<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(numbers.iter().map(|v| v.is_finite().then_some(*v)))
+    }
 
-#[cfg(feature = "serde")]
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    Failed,
-}
-
-#[cfg(feature = "serde")]
-impl From<Told> for Outcome {
-    fn from(told: Told) -> Self {
-        match told {
-            Told::Parts { value, reason, constraints, gradient, std, constraint_std, residuals } => {
-                let filled = |gaps: Vec<Option<f64>>| gaps.into_iter().map(|g| g.unwrap_or(f64::NAN)).collect();
-                let (gradient, constraint_std) = (filled(gradient), filled(constraint_std));
-                let std = std.filter(|s| value.is_some() && is_std(*s));
-                Self { reason, std, constraint_std, residuals, ..value.map_or_else(Self::default, Self::from) }
-                    .with_constraints(constraints)
-                    .with_gradient(gradient)
-            }
-            Told::Word(Word::Failed) => Self::default(),
-        }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        let numbers = Vec::<Option<f64>>::deserialize(deserializer)?;
+        let known = numbers.iter().any(Option::is_some);
+        Ok(numbers.into_iter().filter(|_| known).map(|v| v.unwrap_or(f64::NAN)).collect())
     }
 }
 

@@ -143,6 +143,9 @@ impl State<'_> {
                 .outcome
                 .fits(settings.switches.constraints, domain.parameters().len())
                 .map_err(|why| wrong(&why))?;
+            if evaluation.outcome.std().is_some_and(|std| std < 0.0) {
+                return Err(wrong(&"a standard deviation is negative"));
+            }
         }
         let mut ids: Vec<_> = self.evaluations.iter().map(|e| e.id).chain(self.pending.iter().map(|p| p.id)).collect();
         ids.sort_unstable();
