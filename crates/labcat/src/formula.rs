@@ -170,10 +170,10 @@ impl Formula {
 
     /// One comparison as a linear equation of the names: factors and the constant that their sum equals; `None` if it is no such.
     fn linear(&self, k: usize) -> Option<(Vec<f64>, f64)> {
-        let side = |side: &Side| linear(side, self.names.len());
-        let (left, right) = (side(&self.sides[k])?, side(&self.sides[k + 1])?);
-        let factors: Vec<f64> = left.factors.iter().zip(&right.factors).map(|(l, r)| l - r).collect();
-        factors.iter().any(|f| *f != 0.0).then_some((factors, right.constant - left.constant))
+        let n = self.names.len();
+        let (left, right) = (linear(&self.sides[k], n)?, linear(&self.sides[k + 1], n)?);
+        let factors: Vec<f64> = (0..n).map(|name| left[name] - right[name]).collect();
+        factors.iter().any(|f| *f != 0.0).then_some((factors, right[n] - left[n]))
     }
 
     /// The place of each name among the parameters, `None` if it is of none. A choice among texts has no number to compute with.
@@ -265,23 +265,31 @@ impl Known {
     }
 }
 
-/// The number that the steps compute.
-fn evaluate(steps: &[Step], values: &[f64]) -> f64 {
-    let mut stack: Vec<f64> = Vec::with_capacity(steps.len());
-    for step in steps {
-        let mut take = || stack.pop().unwrap_or(f64::NAN);
-        let number = match step {
-            Step::Number(number) => *number,
-            Step::Value(name) => values.get(*name).copied().unwrap_or(f64::NAN),
-            Step::Negate | Step::One(_) => apply(*step, take(), f64::NAN),
+/// What the steps compute, in numbers of any kind: `leaf` makes them of the steps that take none, `apply` one of two. A step that takes one
+/// number gets NaN as the other.
+fn compute<T>(steps: &[Step], leaf: impl Fn(Step) -> T, apply: impl Fn(Step, T, T) -> Option<T>) -> Option<T> {
+    let mut stack = Vec::with_capacity(steps.len());
+    for &step in steps {
+        let result = match step {
+            Step::Number(_) | Step::Value(_) => leaf(step),
+            Step::Negate | Step::One(_) => apply(step, stack.pop()?, leaf(Step::Number(f64::NAN)))?,
             _ => {
-                let right = take();
-                apply(*step, take(), right)
+                let (right, left) = (stack.pop()?, stack.pop()?);
+                apply(step, left, right)?
             }
         };
-        stack.push(number);
+        stack.push(result);
     }
-    stack.pop().unwrap_or(f64::NAN)
+    stack.pop()
+}
+
+/// The number that the steps compute.
+fn evaluate(steps: &[Step], values: &[f64]) -> f64 {
+    let leaf = |step| match step {
+        Step::Value(name) => values.get(name).copied().unwrap_or(f64::NAN),
+        number => apply(number, f64::NAN, f64::NAN),
+    };
+    compute(steps, leaf, |step, left, right| Some(apply(step, left, right))).unwrap_or(f64::NAN)
 }
 
 /// What a step makes of its numbers.
@@ -301,67 +309,28 @@ fn apply(step: Step, left: f64, right: f64) -> f64 {
     }
 }
 
-/// factors·names + constant.
-#[derive(Clone)]
-struct Linear {
-    factors: Vec<f64>,
-    constant: f64,
-}
-
-impl Linear {
-    fn constant(n: usize, constant: f64) -> Self {
-        Self { factors: vec![0.0; n], constant }
-    }
-
-    fn is_constant(&self) -> bool {
-        self.factors.iter().all(|f| *f == 0.0)
-    }
-
-    /// The same with each of its numbers replaced.
-    fn map(self, f: impl Fn(f64) -> f64) -> Self {
-        Self { factors: self.factors.iter().map(|v| f(*v)).collect(), constant: f(self.constant) }
-    }
-
-    fn zip(self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        let factors = self.factors.iter().zip(&other.factors).map(|(a, b)| f(*a, *b)).collect();
-        Self { factors, constant: f(self.constant, other.constant) }
-    }
-}
-
-/// What the steps compute as a linear function of `n` names, if they do.
-fn linear(steps: &[Step], n: usize) -> Option<Linear> {
-    let mut stack: Vec<Linear> = Vec::new();
-    for step in steps {
-        let result = match step {
-            Step::Number(number) => Linear::constant(n, *number),
-            Step::Value(name) => {
-                let mut value = Linear::constant(n, 0.0);
-                value.factors[*name] = 1.0;
-                value
-            }
-            Step::Negate => stack.pop()?.map(|v| -v),
-            Step::One(_) => {
-                let of = stack.pop()?;
-                of.is_constant().then(|| Linear::constant(n, apply(*step, of.constant, f64::NAN)))?
-            }
-            _ => {
-                let (right, left) = (stack.pop()?, stack.pop()?);
-                match step {
-                    Step::Add => left.zip(&right, |a, b| a + b),
-                    Step::Subtract => left.zip(&right, |a, b| a - b),
-                    Step::Multiply if left.is_constant() => right.map(|v| left.constant * v),
-                    Step::Multiply if right.is_constant() => left.map(|v| v * right.constant),
-                    Step::Divide if right.is_constant() => left.map(|v| v / right.constant),
-                    _ if left.is_constant() && right.is_constant() => {
-                        Linear::constant(n, apply(*step, left.constant, right.constant))
-                    }
-                    _ => return None,
-                }
-            }
-        };
-        stack.push(result);
-    }
-    stack.pop().filter(|l| l.constant.is_finite() && l.factors.iter().all(|f| f.is_finite()))
+/// What the steps compute as a linear function of `n` names, if they do: the factors of the names, and the constant after them.
+fn linear(steps: &[Step], n: usize) -> Option<Vec<f64>> {
+    let one = |k: usize, value: f64| {
+        let mut all = vec![0.0; n + 1];
+        all[k] = value;
+        all
+    };
+    let leaf = |step| match step {
+        Step::Value(name) => one(name, 1.0),
+        number => one(n, apply(number, f64::NAN, f64::NAN)),
+    };
+    let is_constant = |of: &[f64]| of[..n].iter().all(|f| *f == 0.0);
+    let each =
+        |step, left: Vec<f64>, right: Vec<f64>| left.iter().zip(right).map(|(l, r)| apply(step, *l, r)).collect();
+    let linear = compute(steps, leaf, |step, left, right| match step {
+        Step::Negate | Step::Add | Step::Subtract => Some(each(step, left, right)),
+        Step::Multiply if is_constant(&left) => Some(each(step, vec![left[n]; n + 1], right)),
+        Step::Multiply | Step::Divide if is_constant(&right) => Some(each(step, left, vec![right[n]; n + 1])),
+        _ if is_constant(&left) && is_constant(&right) => Some(one(n, apply(step, left[n], right[n]))),
+        _ => None,
+    })?;
+    linear.iter().all(|v| v.is_finite()).then_some(linear)
 }
 
 #[cfg(test)]
