@@ -8,33 +8,17 @@ pub enum DomainError {
     /// There is no parameter.
     #[error("no parameters: give at least one (low, high) pair")]
     Empty,
-    /// A bound is NaN or infinite.
-    #[error("bounds of {name} are ({low}, {high}): both must be finite")]
-    NotFinite {
+    /// The bounds make no range: one is not finite, low is not below high, or a log scale reaches zero.
+    #[error("bounds of {name} are ({low}, {high}): {allowed}")]
+    Bounds {
         /// The parameter's name.
         name: String,
         /// Its lower bound.
         low: f64,
         /// Its upper bound.
         high: f64,
-    },
-    /// The lower bound is not below the upper bound.
-    #[error("bounds of {name} are ({low}, {high}): low must be below high, and wider apart than rounding")]
-    Inverted {
-        /// The parameter's name.
-        name: String,
-        /// Its lower bound.
-        low: f64,
-        /// Its upper bound.
-        high: f64,
-    },
-    /// A logarithmic parameter reaches zero or below.
-    #[error("{name} is on a log scale and its low is {low}: a log scale needs low > 0")]
-    LogNotPositive {
-        /// The parameter's name.
-        name: String,
-        /// Its lower bound.
-        low: f64,
+        /// What is allowed.
+        allowed: &'static str,
     },
     /// Two parameters have the same name.
     #[error("two parameters are named {name}: names must differ")]
@@ -42,21 +26,7 @@ pub enum DomainError {
         /// The name.
         name: String,
     },
-    /// The values of a whole-numbered parameter are not whole, or too large to be told apart.
-    #[error("{name} takes whole numbers and has low {low}, high {high}, step {step}: {allowed}")]
-    NotWhole {
-        /// The parameter's name.
-        name: String,
-        /// Its lower bound.
-        low: f64,
-        /// Its upper bound.
-        high: f64,
-        /// Its step.
-        step: u64,
-        /// What is allowed.
-        allowed: &'static str,
-    },
-    /// The steps of a real parameter do not fill its range.
+    /// The values of an integer, or of a real in steps, do not fill its range.
     #[error("{name} has low {low}, high {high}, step {step}: {allowed}")]
     Steps {
         /// The parameter's name.

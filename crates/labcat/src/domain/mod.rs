@@ -289,76 +289,64 @@ fn axes_of(p: &Parameter) -> Vec<Axis> {
 }
 
 fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
-    let (name, low, high) = (p.name.clone(), p.low, p.high);
+    let (name, low, high) = (|| p.name.clone(), p.low, p.high);
+    let bounds = |allowed| Err(DomainError::Bounds { name: name(), low, high, allowed });
+    let inverted = || bounds("low must be below high, and wider apart than rounding");
     if !(low.is_finite() && high.is_finite()) {
-        return Err(DomainError::NotFinite { name, low, high });
+        return bounds("both must be finite");
+    }
+    if low > high || (low == high && matches!(p.kind, ParameterKind::Real | ParameterKind::Stepped { .. })) {
+        return inverted();
     }
     match &p.kind {
         ParameterKind::Real => {}
-        ParameterKind::Stepped { step } => check_steps(p, *step)?,
-        ParameterKind::Integer { step } => {
-            let wrong = |allowed| Err(DomainError::NotWhole { name: name.clone(), low, high, step: *step, allowed });
-            if low.fract() != 0.0 || high.fract() != 0.0 || low.abs() > LARGEST || high.abs() > LARGEST {
-                return wrong("both bounds must be whole numbers of at most 2^53");
-            }
-            if *step == 0 {
-                return wrong("the step must be at least 1");
-            }
-            if low > high {
-                return Err(DomainError::Inverted { name, low, high });
-            }
-            if (high - low) % *step as f64 != 0.0 {
-                return wrong("high must be a whole number of steps above low");
-            }
-            if p.scale == Scale::Log && *step != 1 {
-                return wrong("on a log scale the step must be 1");
+        ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => {
+            if let Some(allowed) = wrong_steps(p) {
+                return Err(DomainError::Steps { name: name(), low, high, step: p.step(), allowed });
             }
         }
-        ParameterKind::Categorical { labels, .. } => {
-            if labels.is_empty() || labels.iter().enumerate().any(|(k, label)| labels[..k].contains(label)) {
-                return Err(DomainError::Labels { name, labels: labels.clone() });
+        ParameterKind::Categorical { labels, .. }
+            if labels.is_empty() || labels.iter().enumerate().any(|(k, label)| labels[..k].contains(label)) =>
+        {
+            return Err(DomainError::Labels { name: name(), labels: labels.clone() });
+        }
+        kind @ (ParameterKind::Categorical { .. } | ParameterKind::Boolean) => {
+            if p.scale == Scale::Log || low != 0.0 || p.levels().map(|n| (n - 1) as f64) != Some(high) {
+                return Err(DomainError::NoRange { name: name(), kind: kind.name() });
             }
         }
-        ParameterKind::Boolean => {}
-    }
-    if let (ParameterKind::Categorical { .. } | ParameterKind::Boolean, Some(levels)) = (&p.kind, p.levels())
-        && (p.scale == Scale::Log || low != 0.0 || high != (levels - 1) as f64)
-    {
-        return Err(DomainError::NoRange { name, kind: p.kind.name() });
     }
     if p.scale == Scale::Log && low <= 0.0 {
-        return Err(DomainError::LogNotPositive { name, low });
+        return bounds("a log scale needs low > 0");
     }
     let (middle, half) = p.middle_and_half();
-    let narrow = !(half > 0.0 && middle + half > middle && middle - half < middle);
-    if narrow || (p.kind == ParameterKind::Real && low >= high) {
-        return Err(DomainError::Inverted { name, low, high });
-    }
-    Ok(())
+    let wide = half > 0.0 && middle + half > middle && middle - half < middle;
+    if wide { Ok(()) } else { inverted() }
 }
 
-/// Whether the steps of a real number fill its range.
-fn check_steps(p: &Parameter, step: f64) -> Result<(), DomainError> {
-    let (name, low, high) = (p.name.clone(), p.low, p.high);
-    let wrong = |allowed: String| Err(DomainError::Steps { name: name.clone(), low, high, step, allowed });
-    if !(step.is_finite() && step > 0.0) {
-        return wrong("the step must be a finite number above 0".into());
-    }
-    if low >= high {
-        return Err(DomainError::Inverted { name, low, high });
-    }
+/// What the steps of a number must be, if they do not fill its range.
+fn wrong_steps(p: &Parameter) -> Option<String> {
+    let (low, high, step, log) = (p.low, p.high, p.step(), p.scale == Scale::Log);
     let steps = (high - low) / step;
-    if steps >= LARGEST || low + step == low || high - step == high {
-        return wrong("the step must be large enough to be told apart".into());
-    }
-    if (steps - steps.round()).abs() > 1e-9 * steps.max(1.0) || steps < 0.5 {
-        let (below, above) = (steps_above(low, step, steps.floor()), steps_above(low, step, steps.ceil()));
-        return wrong(format!("high must be a whole number of steps above low, such as {below} or {above}"));
-    }
-    if p.scale == Scale::Log && step > low {
-        return wrong("on a log scale the step must be at most low".into());
-    }
-    Ok(())
+    let fractions = low.fract() != 0.0 || high.fract() != 0.0 || low.abs() > LARGEST || high.abs() > LARGEST;
+    let allowed = match p.kind {
+        ParameterKind::Integer { .. } if fractions => "both bounds must be integers of at most 2^53",
+        ParameterKind::Integer { .. } if step == 0.0 => "the step must be at least 1",
+        ParameterKind::Integer { .. } if (high - low) % step != 0.0 => "high must be a whole number of steps above low",
+        ParameterKind::Integer { .. } if log && step != 1.0 => "on a log scale the step must be 1",
+        ParameterKind::Integer { .. } => return None,
+        _ if !(step.is_finite() && step > 0.0) => "the step must be a finite number above 0",
+        _ if steps >= LARGEST || low + step == low || high - step == high => {
+            "the step must be large enough to be told apart"
+        }
+        _ if (steps - steps.round()).abs() > 1e-9 * steps.max(1.0) || steps < 0.5 => {
+            let (below, above) = (steps_above(low, step, steps.floor()), steps_above(low, step, steps.ceil()));
+            return Some(format!("high must be a whole number of steps above low, such as {below} or {above}"));
+        }
+        _ if log && step > low => "on a log scale the step must be at most low",
+        _ => return None,
+    };
+    Some(allowed.to_owned())
 }
 
 /// The condition of a parameter, on one of those before it.

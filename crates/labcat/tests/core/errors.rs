@@ -31,7 +31,7 @@ fn bounds_must_be_finite() {
         [(f64::NAN, 1.0, "NaN"), (0.0, f64::NAN, "NaN"), (f64::NEG_INFINITY, 1.0, "-inf"), (0.0, f64::INFINITY, "inf")]
     {
         let error = Domain::new(&[(0.0, 1.0), (low, high)]).unwrap_err();
-        assert!(matches!(error, DomainError::NotFinite { .. }));
+        assert!(matches!(error, DomainError::Bounds { .. }));
         says(&error, &["x1", shown, "finite"]);
     }
 }
@@ -40,7 +40,7 @@ fn bounds_must_be_finite() {
 fn bounds_must_not_be_inverted_or_empty() {
     for (low, high) in [(1.0, 0.0), (2.0, 2.0), (1.0, 1.0 + f64::EPSILON), (0.0, -0.0), (5e-324, 5e-324)] {
         let error = Domain::new(&[(low, high)]).unwrap_err();
-        assert_eq!(error, DomainError::Inverted { name: "x0".into(), low, high });
+        assert!(matches!(error, DomainError::Bounds { .. }));
         says(&error, &["x0", &format!("({low}, {high})"), "low must be below high"]);
     }
 }
@@ -49,7 +49,7 @@ fn bounds_must_not_be_inverted_or_empty() {
 fn a_log_scale_needs_positive_bounds() {
     for low in [0.0, -1.0, -0.0] {
         let error = Domain::from_parameters(vec![parameter("rate", low, 1.0, Scale::Log)]).unwrap_err();
-        assert!(matches!(error, DomainError::LogNotPositive { .. }));
+        assert!(matches!(error, DomainError::Bounds { .. }));
         says(&error, &["rate", &low.to_string(), "low > 0"]);
     }
 }
