@@ -41,8 +41,8 @@ pub enum TellError {
     /// The point is not one of the domain.
     #[error(transparent)]
     Point(#[from] PointError),
-    /// The number of constraints differs from the switch `constraints`.
-    #[error("{got} constraints were told: this optimizer measures {expected} (the switch `constraints`)")]
+    /// The number of constraints differs from the option `constraints`.
+    #[error("{got} constraints were told: this optimizer measures {expected} (the option `constraints`)")]
     Constraints {
         /// Constraints told.
         got: usize,

@@ -1,4 +1,4 @@
-//! Presets and switches. Plain data: no counters, no clocks, no generator.
+//! Presets and options. Plain data: no counters, no clocks, no generator.
 
 mod noise;
 mod table;
@@ -17,7 +17,7 @@ use crate::math;
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
 
-/// A set of values for every switch.
+/// A set of values for every option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[strum(serialize_all = "snake_case")]
@@ -88,7 +88,7 @@ impl Config {
         Ok(settings)
     }
 
-    /// The settings for `d` dimensions, if every switch has a value that makes sense: only they reach an optimizer.
+    /// The settings for `d` dimensions, if every option has a value that makes sense: only they reach an optimizer.
     pub(crate) fn check(&self, d: usize) -> Result<Settings, ConfigError> {
         self.check_ranges()?;
         let beta = self.beta_for(d);
@@ -149,26 +149,26 @@ pub(crate) struct Settings {
 /// What is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no switch of this name.
-    #[error("there is no switch {name:?}{}", hint(.name))]
+    /// There is no option of this name.
+    #[error("there is no option {name:?}{}", hint(.name))]
     UnknownSwitch {
         /// The name.
         name: String,
     },
-    /// The text is not a value of the switch.
+    /// The text is not a value of the option.
     #[error("{switch} = {value:?} is not allowed: it takes {allowed}")]
     Unreadable {
-        /// The switch.
+        /// The option.
         switch: &'static str,
         /// The text.
         value: String,
         /// What it takes.
         allowed: String,
     },
-    /// The value is outside the switch's range.
+    /// The value is outside the option's range.
     #[error("{switch} = {value} is not allowed: it takes {allowed}")]
     OutOfRange {
-        /// The switch.
+        /// The option.
         switch: &'static str,
         /// The value.
         value: f64,
@@ -177,7 +177,7 @@ pub enum ConfigError {
     },
 }
 
-/// The switch that was probably meant, or all of them.
+/// The option that was probably meant, or all of them.
 fn hint(name: &str) -> String {
     let alike = |switch: &&Switch| strsim::jaro_winkler(name, switch.name);
     let closest = SWITCHES.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
@@ -185,7 +185,7 @@ fn hint(name: &str) -> String {
         Some(switch) if alike(&switch) > 0.8 => format!(": did you mean {:?}?", switch.name),
         _ => {
             let known: Vec<_> = SWITCHES.iter().map(|s| s.name).collect();
-            format!(": the switches are {}", known.join(", "))
+            format!(": the options are {}", known.join(", "))
         }
     }
 }

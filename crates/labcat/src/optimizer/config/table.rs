@@ -1,5 +1,5 @@
-//! The one table of switches. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
-//! state, the option of the command line and the keyword of Python: adding a switch is adding a row (and using it).
+//! The one table of options. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
+//! state, the flag of the command line and the keyword of Python: adding an option is adding a row (and using it).
 
 use super::noise::Noise;
 use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
@@ -9,7 +9,7 @@ use crate::gp::kernel::KernelKind;
 use crate::gp::likelihood::Curvature;
 use crate::observations::Direction;
 
-/// A switch: one row of the table.
+/// An option: one row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
     /// Name, as in [`Config`], in Python and (with dashes) on the command line.
@@ -32,7 +32,7 @@ impl Switch {
         self.kind.words(&self.range, self.optional)
     }
 
-    /// The switch of a name.
+    /// The option of a name.
     pub(super) fn named(name: &str) -> Result<&'static Self, ConfigError> {
         SWITCHES.iter().find(|s| s.name == name).ok_or_else(|| ConfigError::UnknownSwitch { name: name.into() })
     }
@@ -45,7 +45,7 @@ macro_rules! switches {
     ($($group:literal {
         $($name:ident: $type:ty $(where $range:expr)?, $paper:expr $(=> $default:expr)?, $help:literal;)+
     })+) => {
-        /// Everything that can be chosen about an optimizer. Start from [`Config::new`] and change fields, or name switches with
+        /// Everything that can be chosen about an optimizer. Start from [`Config::new`] and change fields, or name options with
         /// [`Config::set`]; [`SWITCHES`] describes them.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(
@@ -69,13 +69,13 @@ macro_rules! switches {
                 }
             }
 
-            /// What a saved state that does not name a switch meant: the behaviour from before it existed.
+            /// What a saved state that does not name an option meant: the behaviour from before it existed.
             #[cfg(feature = "serde")]
             fn before_there_was_a_choice() -> Self {
                 Self { preset: Preset::Default, ..Self::new(Preset::Paper) }
             }
 
-            /// Sets a switch by its name from text: `set("beta", "0.5")`, `set("prior_sigma", "none")`, `set("rotation", "false")`.
+            /// Sets an option by its name from text: `set("beta", "0.5")`, `set("prior_sigma", "none")`, `set("rotation", "false")`.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
                 let switch = Switch::named(name)?;
                 let unreadable =
@@ -87,7 +87,7 @@ macro_rules! switches {
                 Ok(())
             }
 
-            /// The value of a switch, as text that [`Config::set`] takes.
+            /// The value of an option, as text that [`Config::set`] takes.
             pub fn get(&self, name: &str) -> Result<String, ConfigError> {
                 match name {
                     $($(stringify!($name) => Ok(self.$name.show()),)+)+
@@ -102,7 +102,7 @@ macro_rules! switches {
             }
         }
 
-        /// Every switch.
+        /// Every option.
         pub const SWITCHES: &[Switch] = &[$($(Switch {
             name: stringify!($name),
             group: $group,
@@ -119,7 +119,7 @@ const INF: f64 = f64::INFINITY;
 switches! {
     "Run" {
         direction: Direction, Direction::Minimize, "which way is better";
-        constraints: usize where from(0.0, 1000.0), 0, "how many constraints each evaluation measures, met where not above 0";
+        constraints: usize where from(0.0, 1000.0), 0, "how many constraints each evaluation measures, satisfied when g <= 0";
         seed: u64 where from(0.0, u64::MAX as f64), 0, "one seed, one stream of suggestions";
     }
     "Stopping" {

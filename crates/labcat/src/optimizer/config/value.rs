@@ -1,4 +1,4 @@
-//! What a switch can hold: how each type of value is read, shown and bounded.
+//! What an option can hold: how each type of value is read, shown and bounded.
 
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
@@ -7,12 +7,12 @@ use crate::names::in_words;
 use crate::observations::Direction;
 use strum::VariantNames;
 
-/// The values a switch takes, besides the `none` of an optional one.
+/// The values an option takes, besides the `none` of an optional one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
     Flag,
-    /// A whole number within the range.
+    /// An integer within the range.
     Whole,
     /// A number within the range.
     Number,
@@ -63,7 +63,7 @@ impl Range {
             && (v < self.high || (self.high_included && v == self.high))
     }
 
-    /// The interval in words, after "a number" or "a whole number".
+    /// The interval in words, after "a number" or "an integer".
     fn words(&self) -> String {
         let Range { low, low_included, high, high_included } = *self;
         match (low.is_finite(), high.is_finite()) {
@@ -83,7 +83,7 @@ impl Kind {
     pub(super) fn words(self, range: &Range, optional: bool) -> String {
         let mut words = match self {
             Self::Flag => "true or false".to_owned(),
-            Self::Whole => format!("a whole number{}", range.words()),
+            Self::Whole => format!("an integer{}", range.words()),
             Self::Number if *range == ANY => "a finite number".to_owned(),
             Self::Number => format!("a number{}", range.words()),
             Self::Choice(names) => in_words(names),
@@ -96,7 +96,7 @@ impl Kind {
     }
 }
 
-/// A type that a switch can have.
+/// A type that an option can have.
 pub(super) trait Value: Sized {
     const KIND: Kind;
     const OPTIONAL: bool = false;
