@@ -106,8 +106,7 @@ impl LengthScales {
                 self.curvature[(i, i)] += precision;
             }
             if linalg::cholesky(&mut self.curvature).is_ok() {
-                linalg::solve_lower(&self.curvature, &mut self.direction);
-                linalg::solve_lower_transposed(&self.curvature, &mut self.direction);
+                linalg::solve(&self.curvature, &mut self.direction);
                 return StepKind::Newton;
             }
         }

@@ -69,11 +69,9 @@ impl Halfspaces {
         Self { normals: self.normals.clone(), offsets }
     }
 
-    /// The same constraints with one more variable that plays no part in them.
-    pub(crate) fn widened(mut self) -> Self {
-        for normal in &mut self.normals {
-            normal.push(0.0);
-        }
+    /// The same constraints with one more variable, and its factor in each of them.
+    pub(crate) fn widened(mut self, factor: impl Fn(usize) -> f64) -> Self {
+        self.normals.iter_mut().enumerate().for_each(|(i, normal)| normal.push(factor(i)));
         self
     }
 
@@ -99,17 +97,11 @@ pub(crate) fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
     None
 }
 
-/// Solves H x = b with the factor of H.
-fn solve(factor: &Matrix, b: &mut [f64]) {
-    linalg::solve_lower(factor, b);
-    linalg::solve_lower_transposed(factor, b);
-}
-
 /// The solution for H = L Lᵀ, or `None` if no point meets all constraints (or rounding lets none be found).
 pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
     let d = g.len();
     let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
-    solve(factor, &mut x);
+    linalg::solve(factor, &mut x);
     let lengths: Vec<f64> = within.normals.iter().map(|a| linalg::dot(a, a).sqrt()).collect();
     let mut active: Vec<usize> = Vec::new();
     let mut multipliers: Vec<f64> = Vec::new();
@@ -132,7 +124,7 @@ pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Optio
         }
         let Some((entering, _)) = worst else { break };
         let mut image = within.normals[entering].clone();
-        solve(factor, &mut image);
+        linalg::solve(factor, &mut image);
         let mut own = 0.0;
         loop {
             changes = changes.checked_sub(1)?;
@@ -195,7 +187,7 @@ fn project(active: &[usize], images: &[Vec<f64>], a: &[f64], within: &Halfspaces
     }
     let mut r: Vec<f64> = images.iter().map(|image| linalg::dot(image, a)).collect();
     linalg::cholesky(&mut gram).ok()?;
-    solve(&gram, &mut r);
+    linalg::solve(&gram, &mut r);
     Some(r)
 }
 

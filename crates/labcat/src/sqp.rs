@@ -87,12 +87,7 @@ fn solve(h: &Matrix, here: &Look, within: &Halfspaces, x: &[f64], floor: f64) ->
         larger[(d, d)] = 1e-3 * ELASTIC;
         let mut gradient = here.gradient.clone();
         gradient.push(ELASTIC);
-        let mut rows = within.moved(x).widened();
-        for (g, slope) in &here.limits {
-            let mut normal = slope.clone();
-            normal.push(-1.0);
-            rows.push(normal, -g);
-        }
+        let mut rows = rows.widened(|i| if i < within.len() { 0.0 } else { -1.0 });
         let mut least = vec![0.0; d + 1];
         least[d] = -1.0;
         rows.push(least, 0.0);

@@ -235,9 +235,8 @@ impl Gp {
         linalg::axpy(&mut difference, -1.0, &k);
         let gain = linalg::dot(&difference, &b.alpha);
         linalg::solve_lower(&b.factor, &mut difference);
-        let mut correlation = [here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()];
-        prior.kernel.apply(&mut correlation);
-        let variance = 2.0 * prior.signal * (1.0 - correlation[0]) - linalg::dot(&difference, &difference);
+        let correlation = prior.kernel.at(here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum());
+        let variance = 2.0 * prior.signal * (1.0 - correlation) - linalg::dot(&difference, &difference);
         (gain, variance.max(0.0).sqrt())
     }
 
@@ -246,8 +245,7 @@ impl Gp {
         let b = &mut self.b;
         b.alpha.clear();
         b.alpha.extend_from_slice(&b.residual);
-        linalg::solve_lower(&b.factor, &mut b.alpha);
-        linalg::solve_lower_transposed(&b.factor, &mut b.alpha);
+        linalg::solve(&b.factor, &mut b.alpha);
     }
 
     /// The newest output and how far it lies above what the others alone would have predicted: α_n L_nn². Only before rows are appended.
@@ -366,8 +364,7 @@ impl Gp {
 
     /// α = K⁻¹ r for other outputs at the same inputs, appended rows included.
     fn weights_of(&self, mut residual: Vec<f64>) -> Vec<f64> {
-        linalg::solve_lower(&self.b.factor, &mut residual);
-        linalg::solve_lower_transposed(&self.b.factor, &mut residual);
+        linalg::solve(&self.b.factor, &mut residual);
         residual
     }
 
@@ -392,13 +389,19 @@ impl Gp {
         gp
     }
 
+    /// The squared distance of `x` to each row, and the correlation with it.
+    fn correlations(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut s = vec![0.0; self.b.x.rows()];
+        self.b.x.squared_distances_to(|j| x[j], &mut s);
+        let mut k = s.clone();
+        self.prior.kernel.apply(&mut k);
+        (s, k)
+    }
+
     /// Σ αᵢ k(x, xᵢ) over values, and its gradient; α may be shorter than the inputs.
     fn sum_at(&self, x: &[f64], alpha: &[f64]) -> (f64, Vec<f64>) {
         let (b, prior) = (&self.b, &self.prior);
-        let mut s = vec![0.0; b.x.rows()];
-        b.x.squared_distances_to(|j| x[j], &mut s);
-        let mut k = s.clone();
-        prior.kernel.apply(&mut k);
+        let (s, k) = self.correlations(x);
         let value = prior.signal * alpha.iter().zip(&k).map(|(a, k)| a * k).sum::<f64>();
         let mut gradient = vec![0.0; x.len()];
         for (i, alpha) in alpha.iter().enumerate() {
@@ -435,10 +438,7 @@ impl Gp {
     /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
     fn add_hessian_of(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
         let (b, prior, d) = (&self.b, &self.prior, x.len());
-        let mut s = vec![0.0; b.x.rows()];
-        b.x.squared_distances_to(|j| x[j], &mut s);
-        let mut k = s.clone();
-        prior.kernel.apply(&mut k);
+        let (s, k) = self.correlations(x);
         let mut delta = vec![0.0; d];
         for (i, alpha) in alpha.iter().enumerate() {
             let (slope, bend) = prior.kernel.slopes_at(s[i], k[i]);

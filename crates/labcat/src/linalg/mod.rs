@@ -13,8 +13,8 @@ mod triangular;
 pub(crate) use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
 pub(crate) use product::{neg_gram, neg_product, squared_distances, squared_distances_above};
 pub(crate) use triangular::{
-    NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve_lower, solve_lower_transposed,
-    solve_rows,
+    NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve, solve_lower,
+    solve_lower_transposed, solve_rows,
 };
 
 /// Column-major matrix whose buffer is reused between sizes.

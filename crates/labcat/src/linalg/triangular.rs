@@ -95,6 +95,12 @@ wide! {
     }
 }
 
+/// x ← A⁻¹ x for A = L Lᵀ.
+pub(crate) fn solve(l: &Matrix, x: &mut [f64]) {
+    solve_lower(l, x);
+    solve_lower_transposed(l, x);
+}
+
 wide! {
     /// B ← B L⁻ᵀ for B of m × n: the rows of B are right-hand sides, solved side by side.
     pub(crate) fn solve_rows(l: &Matrix, b: &mut Matrix) {
