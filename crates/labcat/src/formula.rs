@@ -160,20 +160,23 @@ impl Formula {
 
     /// Of one comparison.
     fn excess(&self, k: usize, values: &[f64]) -> f64 {
-        let (left, right) = (evaluate(&self.sides[k], values), evaluate(&self.sides[k + 1], values));
-        match self.comparisons[k] {
-            Comparison::AtMost => left - right,
-            Comparison::AtLeast => right - left,
-            Comparison::Equal => (left - right).abs(),
-        }
+        let [low, high] = self.sides(k).map(|side| evaluate(side, values));
+        if self.comparisons[k] == Comparison::Equal { (low - high).abs() } else { low - high }
     }
 
-    /// One comparison as a linear equation of the names: factors and the constant that their sum equals; `None` if it is no such.
+    /// The sides of a comparison, first the one that is to be the smaller.
+    fn sides(&self, k: usize) -> [&Side; 2] {
+        let [left, right] = [&self.sides[k], &self.sides[k + 1]];
+        if self.comparisons[k] == Comparison::AtLeast { [right, left] } else { [left, right] }
+    }
+
+    /// One comparison as a linear one of the names: factors, and what their sum is at most or equal to; `None` if it is no such.
     fn linear(&self, k: usize) -> Option<(Vec<f64>, f64)> {
         let n = self.names.len();
-        let (left, right) = (linear(&self.sides[k], n)?, linear(&self.sides[k + 1], n)?);
-        let factors: Vec<f64> = (0..n).map(|name| left[name] - right[name]).collect();
-        factors.iter().any(|f| *f != 0.0).then_some((factors, right[n] - left[n]))
+        let [low, high] = self.sides(k).map(|side| linear(side, n));
+        let (low, high) = (low?, high?);
+        let factors: Vec<f64> = (0..n).map(|name| low[name] - high[name]).collect();
+        factors.iter().any(|f| *f != 0.0).then_some((factors, high[n] - low[n]))
     }
 
     /// The place of each name among the parameters, `None` if it is of none. A choice among texts has no number to compute with.
@@ -235,8 +238,7 @@ impl Known {
             Some((factors, constant))
         };
         for k in 0..formula.comparisons.len() {
-            let linear = linear(k);
-            match (formula.comparisons[k], linear) {
+            match (formula.comparisons[k], linear(k)) {
                 (Comparison::Equal, Some((factors, constant))) => {
                     self = self.equal_to(factors, constant);
                     continue;
@@ -246,11 +248,7 @@ impl Known {
                                    0.999 <= x*y <= 1.001";
                     return Err(FormulaError { column: 1, message: message.to_owned() });
                 }
-                (Comparison::AtMost, Some(row)) => self.linear_functions.push(row),
-                (Comparison::AtLeast, Some((factors, constant))) => {
-                    self.linear_functions.push((factors.iter().map(|f| -f).collect(), -constant));
-                }
-                (_, None) => {}
+                (_, row) => self.linear_functions.extend(row),
             }
             let (formula, domain, places) = (formula.clone(), domain.clone(), places.clone());
             self = self.met(move |x| {
