@@ -9,11 +9,6 @@ use crate::math;
 /// `docs/divergences.md`), and every step with it is a gradient step. The average information has no such limit.
 pub(crate) const HESSIAN_MAX_DIM: usize = 32;
 
-/// The second derivatives that a step in `d` dimensions computes.
-fn affordable(curvature: Curvature, d: usize) -> Option<Curvature> {
-    (curvature == Curvature::AverageInformation || d <= HESSIAN_MAX_DIM).then_some(curvature)
-}
-
 /// What kind of step the length-scales took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
@@ -50,15 +45,6 @@ pub(crate) struct LengthScales {
 }
 
 impl LengthScales {
-    /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize, curvature: Curvature) {
-        self.derivatives.reserve(n, d, affordable(curvature, d));
-        self.curvature.reserve(d, d);
-        for v in [&mut self.ln_ell, &mut self.trial, &mut self.direction, &mut self.gradient, &mut self.ell] {
-            v.reserve(d);
-        }
-    }
-
     /// Improves log p(Y′ | X′, ℓ) + log p(ℓ | σ_prior) by `steps` steps from ℓ = 1 and gives the model at the new
     /// length-scales, which [`LengthScales::ell`] holds: the inputs of that model are already divided by them, so it is the model
     /// of the rescaled frame. (eq:argmax_thetas)
@@ -90,7 +76,8 @@ impl LengthScales {
     /// The direction of the next step and the gradient of the log posterior.
     fn ascent_direction(&mut self, gp: &Gp, prior_sigma: Option<f64>, curvature: Curvature) -> StepKind {
         let d = self.ln_ell.len();
-        let curvature = affordable(curvature, d);
+        let affordable = curvature == Curvature::AverageInformation || d <= HESSIAN_MAX_DIM;
+        let curvature = affordable.then_some(curvature);
         self.derivatives.compute(gp, curvature);
         let precision = prior_sigma.map_or(0.0, |sigma| 1.0 / (sigma * sigma));
         self.gradient.clear();

@@ -61,22 +61,6 @@ pub(crate) struct Polynomial {
 const ROUNDS: usize = 100;
 
 impl Polynomial {
-    /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        let each = [Terms::Linear, Terms::Squares, Terms::Quadratic];
-        let count = each.map(|terms| terms.count(d)).into_iter().filter(|c| *c <= n).max().unwrap_or(0);
-        self.system.reserve(n, count + 1);
-        self.monomials.reserve(Terms::Quadratic.count(d));
-        self.coefficients.reserve(count);
-        for matrix in [&mut self.hessian, &mut self.factor] {
-            matrix.reserve(d, d);
-        }
-        for v in [&mut self.minimiser, &mut self.x] {
-            v.reserve(d);
-        }
-        self.values.reserve(count);
-    }
-
     /// A constant and slopes.
     pub(crate) fn linear(constant: f64, slope: &[f64]) -> Self {
         let d = slope.len();

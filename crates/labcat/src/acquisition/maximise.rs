@@ -57,21 +57,6 @@ pub(crate) struct Maximiser {
 }
 
 impl Maximiser {
-    /// Makes room for `m` candidates, `n` observations, `d` dimensions.
-    pub(crate) fn reserve(&mut self, m: usize, n: usize, d: usize) {
-        self.local.reserve(m, d);
-        self.place.reserve(d, m);
-        self.k_star.reserve(m, n);
-        for v in [&mut self.mean, &mut self.std, &mut self.score] {
-            v.reserve(m);
-        }
-        for v in [&mut self.x, &mut self.trial, &mut self.u, &mut self.gradient, &mut self.previous] {
-            v.reserve(d);
-        }
-        self.interval.reserve(d);
-        self.at.reserve(n, d);
-    }
-
     /// Draws the candidates, scores them, and refines the best. (eq:EI, over Ω_TR ∩ Ω)
     pub(crate) fn run(&mut self, landscape: &Landscape<'_>, frame: &Frame, search: &Search, rng: &mut Rng) {
         self.sample(frame, search, rng);

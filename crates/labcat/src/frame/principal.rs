@@ -27,16 +27,6 @@ pub(crate) struct PrincipalAxes {
 }
 
 impl PrincipalAxes {
-    /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        self.weighted.reserve(n, d);
-        self.axes.reserve(d, d);
-        self.product.reserve(d, d);
-        self.sigma.reserve(d);
-        self.fixed.reserve(d);
-        self.order.reserve(d);
-    }
-
     /// Decomposes S X′_cen W = U_a Σ_a V_aᵀ with W = diag(1 − y′). (eq:svd_mod)
     ///
     /// S X′_cen = Rᵀ (U − c) is computed from the points in the box, so nothing drifts from step to step.

@@ -47,29 +47,6 @@ pub(crate) struct Derivatives {
 }
 
 impl Derivatives {
-    /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize, curvature: Option<Curvature>) {
-        self.gradient.reserve(d);
-        for m in [&mut self.inverse, &mut self.scratch, &mut self.slope] {
-            m.reserve(n, n);
-        }
-        self.squares.reserve(BLOCK + n, if curvature == Some(Curvature::Exact) { d } else { 1 });
-        self.weight.reserve(BLOCK + n);
-        self.curvature.reserve(BLOCK + n);
-        if let Some(curvature) = curvature {
-            self.hessian.reserve(d, d);
-            self.derivative.reserve(n, n);
-            self.images.reserve(n, d);
-            match curvature {
-                Curvature::Exact => {
-                    self.products.reserve(d * n * n);
-                    self.transposed.reserve(n * n);
-                }
-                Curvature::AverageInformation => self.image_rows.reserve(d, n),
-            }
-        }
-    }
-
     /// J_i = ½ αᵀ K_i α − ½ tr(K⁻¹ K_i), and if asked for also
     ///
     /// H_ij = ½ tr(K⁻¹ K_i K⁻¹ K_j) − ½ tr(K⁻¹ K_ij) − αᵀ K_i K⁻¹ K_j α + ½ αᵀ K_ij α, or −½ αᵀ K_i K⁻¹ K_j α in its place.

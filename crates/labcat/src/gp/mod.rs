@@ -54,17 +54,6 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        self.x.reserve(n, d);
-        self.x_transposed.reserve(d.next_multiple_of(TOGETHER), n);
-        self.correlations.reserve(n, n);
-        self.factor.reserve(n, n);
-        for v in [&mut self.residual, &mut self.alpha, &mut self.scratch] {
-            v.reserve(n.saturating_sub(v.len()));
-        }
-    }
-
     /// The inputs to fit next, n × d: to be filled in local coordinates divided by their length-scales.
     pub(crate) fn inputs(&mut self, n: usize, d: usize) -> &mut Matrix {
         self.x.reshape(n, d);
@@ -596,17 +585,6 @@ pub(crate) struct PointPrediction {
     s: Vec<f64>,
     k: Vec<f64>,
     v: Vec<f64>,
-}
-
-impl PointPrediction {
-    /// Makes room for `n` observations in `d` dimensions.
-    pub(crate) fn reserve(&mut self, n: usize, d: usize) {
-        for v in [&mut self.s, &mut self.k, &mut self.v] {
-            v.reserve(n);
-        }
-        self.mean_gradient.reserve(d);
-        self.std_gradient.reserve(d);
-    }
 }
 
 wide! {

@@ -73,11 +73,6 @@ impl Matrix {
         (self.rows, self.cols) = (rows, cols);
     }
 
-    /// Makes room for a `rows` × `cols` shape.
-    pub(crate) fn reserve(&mut self, rows: usize, cols: usize) {
-        self.data.reserve((rows * cols).saturating_sub(self.data.len()));
-    }
-
     pub(crate) fn copy_from(&mut self, other: &Matrix) {
         self.reshape(other.rows, other.cols);
         self.data.copy_from_slice(&other.data);

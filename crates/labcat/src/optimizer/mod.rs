@@ -118,7 +118,7 @@ impl Optimizer {
         let mut observations = Observations::new(settings.switches.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
-            work: Workspace::new(&settings, d),
+            work: Workspace::new(d),
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
             settings,

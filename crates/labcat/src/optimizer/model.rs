@@ -1,6 +1,6 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
-use super::config::{Noise, Settings};
+use super::config::Noise;
 use super::dataset::{self, Output};
 use super::merit::Merit;
 use super::nearest::{Forecast, Nearest};
@@ -109,27 +109,9 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Room for everything that a step in `d` dimensions needs; for caches and samples beyond the usual it grows when they fill.
-    pub(super) fn new(settings: &Settings, d: usize) -> Self {
-        let n = settings.region.keep.min(1000) + 2;
-        let mut work = Self::default();
-        for v in [&mut work.y, &mut work.linear, &mut work.values, &mut work.merits, &mut work.rank] {
-            v.reserve(n);
-        }
-        work.ell.reserve(d);
-        work.bounds.reserve(d);
-        work.dropped.reserve(n);
-        work.scratch.reserve(n.max(2 * d));
-        work.axes.reserve(n, d);
-        work.length_scales.reserve(n, d, settings.ascent.curvature);
-        work.spare.reserve(n, d);
-        work.trial.reserve(n, d);
-        work.maximiser.reserve(settings.search.candidates.min(10_000), n, d);
-        work.polynomial.reserve(n, d);
-        work.polynomial.reserve(work.nearest.reserve(settings, d), d);
-        work.upright = Frame::of_box(d);
-        work.upright_inputs.reserve(n, d);
-        work
+    /// Buffers of steps in `d` dimensions: they grow as the first steps fill them.
+    pub(super) fn new(d: usize) -> Self {
+        Self { upright: Frame::of_box(d), ..Self::default() }
     }
 
     /// ℓ* of the newest step.

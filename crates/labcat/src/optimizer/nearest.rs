@@ -101,14 +101,4 @@ impl Nearest {
             y.push((value - zero) / scale);
         }
     }
-
-    /// Makes room for what a quadratic in `d` dimensions takes without pending evaluations, and gives the number of observations.
-    pub(super) fn reserve(&mut self, settings: &Settings, d: usize) -> usize {
-        let most = count(settings, Terms::Quadratic, d, 0);
-        self.order.reserve(NEWEST * most);
-        self.inputs.reserve(most, d);
-        self.y.reserve(most);
-        self.rank.reserve(most);
-        most
-    }
 }

@@ -167,7 +167,7 @@ impl State<'_> {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         }
         Ok(Optimizer {
-            work: Workspace::new(&settings, d),
+            work: Workspace::new(d),
             observations: Observations::restore(settings.switches.direction, &domain, self.evaluations.into_owned()),
             seen,
             domain,
