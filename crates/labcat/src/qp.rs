@@ -21,15 +21,13 @@ pub(crate) struct Solved {
 /// The constraints aᵢᵀx ≤ bᵢ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Halfspaces {
-    /// aᵢ, one after the other.
-    normals: Vec<Vec<f64>>,
-    offsets: Vec<f64>,
+    /// (aᵢ, bᵢ).
+    rows: Vec<(Vec<f64>, f64)>,
 }
 
 impl Halfspaces {
     pub(crate) fn push(&mut self, normal: Vec<f64>, offset: f64) {
-        self.normals.push(normal);
-        self.offsets.push(offset);
+        self.rows.push((normal, offset));
     }
 
     /// |xᵢ| ≤ `half`.
@@ -56,27 +54,22 @@ impl Halfspaces {
 
     /// Keeps those whose normals are wanted.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&[f64]) -> bool) {
-        let kept: Vec<bool> = self.normals.iter().map(|a| wanted(a)).collect();
-        let mut each = kept.iter();
-        self.normals.retain(|_| each.next() == Some(&true));
-        let mut each = kept.iter();
-        self.offsets.retain(|_| each.next() == Some(&true));
+        self.rows.retain(|(a, _)| wanted(a));
     }
 
     /// The same constraints on steps from `x`.
     pub(crate) fn moved(&self, x: &[f64]) -> Self {
-        let offsets = self.normals.iter().zip(&self.offsets).map(|(a, b)| b - linalg::dot(a, x)).collect();
-        Self { normals: self.normals.clone(), offsets }
+        Self { rows: self.rows.iter().map(|(a, b)| (a.clone(), b - linalg::dot(a, x))).collect() }
     }
 
     /// The same constraints with one more variable, and its factor in each of them.
     pub(crate) fn widened(mut self, factor: impl Fn(usize) -> f64) -> Self {
-        self.normals.iter_mut().enumerate().for_each(|(i, normal)| normal.push(factor(i)));
+        self.rows.iter_mut().enumerate().for_each(|(i, (normal, _))| normal.push(factor(i)));
         self
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.offsets.len()
+        self.rows.len()
     }
 }
 
@@ -102,41 +95,40 @@ pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Optio
     let d = g.len();
     let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
     linalg::solve(factor, &mut x);
-    let lengths: Vec<f64> = within.normals.iter().map(|a| linalg::dot(a, a).sqrt()).collect();
+    let lengths: Vec<f64> = within.rows.iter().map(|(a, _)| linalg::dot(a, a).sqrt()).collect();
     let mut active: Vec<usize> = Vec::new();
     let mut multipliers: Vec<f64> = Vec::new();
     // H⁻¹ aᵢ of the active constraints.
     let mut images: Vec<Vec<f64>> = Vec::new();
     let mut changes = CHANGES * (within.len() + d) + 10;
     loop {
-        let violation = |i: usize, x: &[f64]| linalg::dot(&within.normals[i], x) - within.offsets[i];
         let mut worst: Option<(usize, f64)> = None;
-        for i in 0..within.len() {
+        for (i, (a, b)) in within.rows.iter().enumerate() {
             if active.contains(&i) || lengths[i] == 0.0 {
                 continue;
             }
-            let size: f64 =
-                within.offsets[i].abs() + within.normals[i].iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-            let by = violation(i, &x);
+            let size = b.abs() + a.iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+            let by = linalg::dot(a, &x) - b;
             if by > ROUNDING * size && worst.is_none_or(|(_, w)| by / lengths[i] > w) {
                 worst = Some((i, by / lengths[i]));
             }
         }
         let Some((entering, _)) = worst else { break };
-        let mut image = within.normals[entering].clone();
+        let (a, b) = &within.rows[entering];
+        let mut image = a.clone();
         linalg::solve(factor, &mut image);
         let mut own = 0.0;
         loop {
             changes = changes.checked_sub(1)?;
-            let by = violation(entering, &x);
+            let by = linalg::dot(a, &x) - b;
             // r = (NᵀH⁻¹N)⁻¹ NᵀH⁻¹ a: how the multipliers of the active constraints move; z = H⁻¹ (a − N r): how x moves.
-            let r = project(&active, &images, &within.normals[entering], within)?;
+            let r = project(&active, &images, a, within)?;
             let mut z = image.clone();
             for (r, image) in r.iter().zip(&images) {
                 linalg::axpy(&mut z, -r, image);
             }
-            let bend = linalg::dot(&z, &within.normals[entering]);
-            let whole = linalg::dot(&image, &within.normals[entering]);
+            let bend = linalg::dot(&z, a);
+            let whole = linalg::dot(&image, a);
             let full = if bend > 1e-12 * whole { by / bend } else { f64::INFINITY };
             let ratios = r.iter().zip(&multipliers).enumerate().filter(|(_, (r, _))| **r > 0.0);
             let blocking = ratios.map(|(k, (r, u))| (u / r, k)).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -182,7 +174,7 @@ fn project(active: &[usize], images: &[Vec<f64>], a: &[f64], within: &Halfspaces
     let mut gram = Matrix::zeros(q, q);
     for (row, &i) in active.iter().enumerate() {
         for (col, image) in images.iter().enumerate() {
-            gram[(row, col)] = linalg::dot(&within.normals[i], image);
+            gram[(row, col)] = linalg::dot(&within.rows[i].0, image);
         }
     }
     let mut r: Vec<f64> = images.iter().map(|image| linalg::dot(image, a)).collect();

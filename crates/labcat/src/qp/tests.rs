@@ -31,13 +31,14 @@ fn a_solution_meets_the_conditions_of_karush_kuhn_and_tucker() {
         for j in 0..d {
             linalg::axpy(&mut slope, x[j], h.col(j));
         }
-        for (a, u) in within.normals.iter().zip(&multipliers) {
+        for ((a, _), u) in within.rows.iter().zip(&multipliers) {
             assert!(*u >= 0.0);
             linalg::axpy(&mut slope, *u, a);
         }
         assert!(slope.iter().all(|s| s.abs() < 1e-8), "round {round}: {slope:?}");
         for (i, u) in multipliers.iter().enumerate() {
-            let by = linalg::dot(&within.normals[i], &x) - within.offsets[i];
+            let (a, b) = &within.rows[i];
+            let by = linalg::dot(a, &x) - b;
             assert!(by < 1e-9 && (*u == 0.0 || by.abs() < 1e-9), "round {round}: {by:e}");
         }
     }
