@@ -2,7 +2,7 @@
 
 use crate::domain::{Domain, Parameter, ParameterKind};
 use crate::frame::Frame;
-use crate::linalg::{self, Matrix};
+use crate::linalg;
 use crate::math;
 use crate::qp::{self, Halfspaces};
 use crate::rng::Rng;
@@ -124,10 +124,9 @@ impl Known {
 
     /// Whether a point in user units meets them all: inequalities exactly, equations up to rounding.
     pub fn allows(&self, x: &[f64]) -> bool {
-        let sum = |a: &[f64]| a.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
         let size = |a: &[f64]| a.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-        self.linear.iter().all(|(a, b)| sum(a) <= *b)
-            && self.equal.iter().all(|(a, b)| (sum(a) - b).abs() <= ROUNDING * (size(a) + b.abs()))
+        self.linear.iter().all(|(a, b)| sum(a, x) <= *b)
+            && self.equal.iter().all(|(a, b)| (sum(a, x) - b).abs() <= ROUNDING * (size(a) + b.abs()))
             && self.functions.iter().all(|f| f(x) <= 0.0)
     }
 
@@ -152,40 +151,35 @@ impl Known {
         // The bounds and the linear constraints alone, in units of the box (integers as reals): the nearest point to its middle.
         let numbers = d == parameters.len() && !parameters.iter().any(is_choice);
         if numbers && parameters.iter().all(|p| p.scale == crate::Scale::Linear && p.when.is_none()) {
-            let mut within = Halfspaces::cube(d, 1.0);
-            for (normal, offset) in self.in_box(domain) {
-                within.push(normal, offset);
-            }
-            let factor = qp::factor_convex(&Matrix::identity(d), 0.0);
-            if factor.and_then(|factor| qp::minimise(&factor, &vec![0.0; d], &within)).is_none() {
-                return Err(KnownError::Empty);
-            }
+            qp::nearest(d, &self.in_box(domain)).ok_or(KnownError::Empty)?;
         }
         Ok(self)
     }
 
     /// The linear constraints on u of a linear box, equations as two.
-    fn in_box(&self, domain: &Domain) -> Vec<(Vec<f64>, f64)> {
+    fn in_box(&self, domain: &Domain) -> Halfspaces {
         let d = domain.dim();
         let middle: Vec<f64> = domain.parameters().iter().map(|p| 0.5 * p.low + 0.5 * p.high).collect();
-        let row = |a: &[f64], b: f64, sign: f64, slack: f64| {
+        let mut within = Halfspaces::cube(d, 1.0);
+        let mut push = |a: &[f64], b: f64, sign: f64, slack: f64| {
             let normal = (0..d).map(|j| sign * a[j] * domain.stretch(j, 0.0)).collect();
-            (normal, sign * (b - linalg::dot(a, &middle)) + slack)
+            within.push(normal, sign * (b - linalg::dot(a, &middle)) + slack);
         };
-        let rows = self.linear.iter().chain(&self.linear_functions);
-        let mut rows: Vec<_> = rows.map(|(a, b)| row(a, *b, 1.0, 0.0)).collect();
+        for (a, b) in self.linear.iter().chain(&self.linear_functions) {
+            push(a, *b, 1.0, 0.0);
+        }
         for (a, b) in &self.equal {
             let slack = 1e-9 * (b.abs() + a.iter().zip(&middle).map(|(a, m)| (a * m).abs()).sum::<f64>() + 1e-300);
-            rows.push(row(a, *b, 1.0, slack));
-            rows.push(row(a, *b, -1.0, slack));
+            push(a, *b, 1.0, slack);
+            push(a, *b, -1.0, slack);
         }
-        rows
+        within
     }
 
     /// Puts the parameters that the equations determine where they belong.
     pub(crate) fn repair(&self, x: &mut [f64]) {
         for (j, factors, constant) in &self.dependent {
-            let value = constant + factors.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
+            let value = constant + sum(factors, x);
             // An integer that rounding has moved.
             let whole = value.round();
             x[*j] = if (value - whole).abs() <= ROUNDING * value.abs() { whole } else { value };
@@ -313,9 +307,8 @@ impl Known {
             let inside = 1e-9 * linalg::dot(&normal, &normal).sqrt();
             within.push(normal, -g - inside);
         }
-        let factor = qp::factor_convex(&Matrix::identity(d), 0.0)?;
-        let step = qp::minimise(&factor, &vec![0.0; d], &within)?;
-        Some(u.iter().zip(&step.x).map(|(u, p)| (u + p).clamp(-1.0, 1.0)).collect())
+        let step = qp::nearest(d, &within)?;
+        Some(u.iter().zip(&step).map(|(u, p)| (u + p).clamp(-1.0, 1.0)).collect())
     }
 
     /// Each inequality at a point of a frame with its slope there, in units in which a slope has length one; those that are flat are left out.
@@ -343,14 +336,9 @@ impl Known {
         let evaluate = |u: &[f64]| -> Vec<f64> {
             let mut x = vec![0.0; domain.parameters().len()];
             domain.to_user(u, &mut x);
-            let linear = self.linear.iter().map(|(a, b)| a.iter().zip(&x).map(|(a, x)| a * x).sum::<f64>() - b);
-            let mut all: Vec<f64> = linear.collect();
-            for (a, b) in &self.equal {
-                let off = a.iter().zip(&x).map(|(a, x)| a * x).sum::<f64>() - b;
-                all.extend([off, -off]);
-            }
-            all.extend(self.functions.iter().map(|f| f(&x)));
-            all
+            let off = |(a, b): &(Vec<f64>, f64)| sum(a, &x) - b;
+            let equal = self.equal.iter().map(off).flat_map(|off| [off, -off]);
+            self.linear.iter().map(off).chain(equal).chain(self.functions.iter().map(|f| f(&x))).collect()
         };
         let here = evaluate(u);
         let mut rows: Vec<(f64, Vec<f64>)> = here.iter().map(|g| (*g, vec![0.0; d])).collect();
@@ -359,7 +347,7 @@ impl Known {
             let length = linalg::dot(&direction, &direction).sqrt();
             let step = if length > 0.0 { STEP / length } else { STEP };
             // Away from the nearer end of the box.
-            let toward: f64 = u.iter().zip(&direction).map(|(u, v)| u * v).sum();
+            let toward = sum(u, &direction);
             let step = if toward > 0.0 { -step } else { step };
             let moved: Vec<f64> = u.iter().zip(&direction).map(|(u, v)| u + step * v).collect();
             for (row, there) in rows.iter_mut().zip(evaluate(&moved)) {
@@ -369,6 +357,11 @@ impl Known {
         rows.retain(|(g, slope)| g.is_finite() && slope.iter().all(|s| s.is_finite()));
         rows
     }
+}
+
+/// Σ aⱼ xⱼ, in the order of j.
+fn sum(a: &[f64], x: &[f64]) -> f64 {
+    a.iter().zip(x).map(|(a, x)| a * x).sum()
 }
 
 /// Solves equations for as many parameters by elimination with the largest pivots, of reals where there is one: an integer

@@ -90,6 +90,12 @@ pub(crate) fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
     None
 }
 
+/// The point nearest to the origin of d dimensions that meets all constraints.
+pub(crate) fn nearest(d: usize, within: &Halfspaces) -> Option<Vec<f64>> {
+    let factor = factor_convex(&Matrix::identity(d), 0.0)?;
+    minimise(&factor, &vec![0.0; d], within).map(|solved| solved.x)
+}
+
 /// The solution for H = L Lᵀ, or `None` if no point meets all constraints (or rounding lets none be found).
 pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
     let d = g.len();
