@@ -13,7 +13,7 @@
 //! | line | what | where |
 //! |---|---|---|
 //! | 1 | Latin hypercube | `design::latin_hypercube` |
-//! | 2, 13 | the objective: one door for its values | `observations::Outcome::of` |
+//! | 2, 13 | the objective: one door for its values | `observations::Outcome` |
 //! | 3 | initial frame | `domain::Domain`, `frame::Frame::of_box` |
 //! | 4 | trust region | `trust_region::TrustRegion` |
 //! | 5 | convergence, restarts | `optimizer::model::why_over`, `optimizer::Optimizer::stop_reason` |

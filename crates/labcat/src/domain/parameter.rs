@@ -199,9 +199,10 @@ impl Parameter {
     pub fn levels(&self) -> Option<u64> {
         match &self.kind {
             ParameterKind::Real => None,
-            ParameterKind::Stepped { step } => Some(((self.high - self.low) / step).round() as u64 + 1),
-            ParameterKind::Integer { step } => Some(((self.high - self.low) / *step as f64).round() as u64 + 1),
             ParameterKind::Categorical { labels, .. } => Some(labels.len() as u64),
+            ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => {
+                Some(((self.high - self.low) / self.step()).round() as u64 + 1)
+            }
             ParameterKind::Boolean => Some(2),
         }
     }

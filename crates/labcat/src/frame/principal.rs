@@ -70,10 +70,8 @@ impl PrincipalAxes {
         if !block.is_empty() {
             linalg::right_singular_vectors(&mut weighted, &mut axes, &mut sigma);
         }
-        self.axes.reshape(d, d);
-        self.axes.fill(0.0);
+        self.axes.set_identity(d);
         for i in 0..d {
-            self.axes[(i, i)] = 1.0;
             self.sigma[i] = linalg::dot(self.weighted.col(i), self.weighted.col(i)).sqrt();
         }
         for (b, &j) in block.iter().enumerate() {

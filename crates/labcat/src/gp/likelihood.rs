@@ -94,8 +94,7 @@ wide! {
         to.gradient.clear();
         to.gradient.resize(d, 0.0);
         if hessian {
-            to.hessian.reshape(d, d);
-            to.hessian.fill(0.0);
+            to.hessian.reset(d, d);
         }
         to.slope.reshape(n, n);
         to.squares.reshape(BLOCK + n, if hessian { d } else { 1 });

@@ -32,11 +32,23 @@ impl Matrix {
     }
 
     pub(crate) fn identity(n: usize) -> Self {
-        let mut m = Self::zeros(n, n);
-        for i in 0..n {
-            m[(i, i)] = 1.0;
-        }
+        let mut m = Self::default();
+        m.set_identity(n);
         m
+    }
+
+    /// Becomes the identity of order `n`, keeping the allocation.
+    pub(crate) fn set_identity(&mut self, n: usize) {
+        self.reset(n, n);
+        for i in 0..n {
+            self[(i, i)] = 1.0;
+        }
+    }
+
+    /// Becomes a matrix of zeros, keeping the allocation.
+    pub(crate) fn reset(&mut self, rows: usize, cols: usize) {
+        self.reshape(rows, cols);
+        self.data.fill(0.0);
     }
 
     pub(crate) fn rows(&self) -> usize {

@@ -15,11 +15,7 @@ wide! {
             triangularise(z);
         }
         let rows = z.rows.min(d);
-        v.reshape(d, d);
-        v.data.fill(0.0);
-        for i in 0..d {
-            v[(i, i)] = 1.0;
-        }
+        v.set_identity(d);
         const MAX_SWEEPS: usize = 30;
         const ORTHOGONAL: f64 = 1e-14;
         for _ in 0..MAX_SWEEPS {

@@ -36,8 +36,7 @@ wide! {
     /// out ← −A Aᵀ, both triangles.
     pub(crate) fn neg_gram(a: &Matrix, out: &mut Matrix) {
         let m = a.rows;
-        out.reshape(m, m);
-        out.data.fill(0.0);
+        out.reset(m, m);
         let b = |k: usize, j: usize| a.data[k * m + j];
         sub_product::<LANES>((&mut out.data, m), (&a.data, m), (m, a.cols, m), |j| j..m, b);
         out.mirror_lower();
@@ -68,8 +67,7 @@ fn squared_distances_in<const LANES: usize>(
     out: &mut Matrix,
 ) {
     let (m, n) = (x.rows, y.rows);
-    out.reshape(m, n);
-    out.data.fill(0.0);
+    out.reset(m, n);
     let b = |k: usize, q: usize| y.data[k * n + q];
     let square = |sum: f64, a: f64, b: f64| {
         let difference = a - b;

@@ -143,15 +143,10 @@ wide! {
     /// A⁻¹ from its factor L, both triangles; `scratch` receives L⁻ᵀ.
     pub(crate) fn inverse_from_cholesky(l: &Matrix, scratch: &mut Matrix, inverse: &mut Matrix) {
         let n = l.rows;
-        scratch.reshape(n, n);
-        scratch.data.fill(0.0);
-        for i in 0..n {
-            scratch[(i, i)] = 1.0;
-        }
+        scratch.set_identity(n);
         solve_leading_rows::<LANES>(l, scratch, |j| j + 1);
         // −A⁻¹ = −L⁻ᵀ L⁻¹, whose entry (i, j), i ≥ j, sums the columns k ≥ i of L⁻ᵀ.
-        inverse.reshape(n, n);
-        inverse.data.fill(0.0);
+        inverse.reset(n, n);
         for first in (0..n).step_by(BLOCK) {
             let end = n.min(first + BLOCK);
             let a = &scratch.data[first * n..];
