@@ -118,7 +118,7 @@ def _free(optimizer: Optimizer, x: Array) -> npt.NDArray[np.bool_]:
     """The parameters that have derivatives: real ones that are there."""
     rows = optimizer.space.described()
     active = optimizer.space.active(x) if np.isfinite(x).all() else [True] * len(x)
-    return np.array([row.kind == "real" and row.low < row.high and there for row, there in zip(rows, active)])
+    return np.array([row.kind == "real" and not row.step and row.low < row.high and there for row, there in zip(rows, active)])
 
 
 def _told_jacobian(result: LeastSquaresResult) -> Array | None:

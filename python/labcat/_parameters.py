@@ -18,8 +18,8 @@ When: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
 Numbers: TypeAlias = "dict[str, list[float]]"
 """A condition: the numbers that others must have, all of them."""
 
-_FIXED_STEP = 2**32
-"""Tells a fixed real, which the core has as an integer with one value, from an integer of the user."""
+_ROUNDING = 1e-9
+"""How far, in steps, a value of a `Real` with steps may be from the one that is meant."""
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -40,7 +40,7 @@ def _with_hints(cls: _Class) -> _Class:
 
 
 @_with_hints
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Real:
     """A real parameter between `low` and `high`.
 
@@ -52,21 +52,32 @@ class Real:
     in one dictionary all must hold, ``when={"kind": "b", "deep": True}``; of a list of dictionaries one,
     ``when=[{"kind": "b"}, {"deep": True}]``.
 
-    With `low` equal to `high`, an integer, it is fixed.
+    With a `step` it takes the values `low`, `low` + `step`, … up to `high`. With `low` equal to `high` it is fixed.
 
     >>> import labcat
     >>> labcat.Real(1e-5, 1e-1, scale="log")
     Real(low=1e-05, high=0.1, scale='log')
+    >>> labcat.Optimizer(labcat.Space(dose=labcat.Real(0, 0.3, step=0.1)), rng=1).ask().params
+    {'dose': 0.1}
     """
 
     low: float
     high: float
     scale: Scale = "linear"
-    when: When = field(default=None, kw_only=True, repr=False)
+    step: float | None = None
+    when: When = field(default=None, kw_only=True)
+
+    def __repr__(self) -> str:
+        step = "" if self.step is None else f", step={self.step!r}"
+        return f"Real(low={self.low!r}, high={self.high!r}, scale={self.scale!r}{step})"
 
     def to_number(self, value: Any) -> float:
         """The number that stands for a value in the core."""
-        return _number(value)
+        number = _number(value)
+        if self.step is None or not self.low <= number <= self.high:
+            return number
+        near = _labcat.Parameter("", "real", self.low, self.high, scale=self.scale, step=self.step).nearest(number)
+        return near if abs(near - number) <= _ROUNDING * self.step else number
 
     def from_number(self, number: float) -> float:
         """The value that a number of the core stands for."""
@@ -74,12 +85,13 @@ class Real:
 
     def allows(self, number: float) -> bool:
         """Whether a number stands for a value of this parameter."""
-        return self.low <= number <= self.high
+        return self.low <= number <= self.high and number == self.to_number(number)
 
     @property
     def allowed(self) -> str:
         """What is allowed, in words."""
-        return f"it must lie in [{self.low:.15g}, {self.high:.15g}]"
+        steps = "" if self.step is None else f", in steps of {self.step:.15g} from the first"
+        return f"it must lie in [{self.low:.15g}, {self.high:.15g}]{steps}"
 
 
 @_with_hints
@@ -234,15 +246,18 @@ def checked(name: str, parameter: object) -> Parameter:
     if isinstance(parameter, (Categorical, Boolean)):
         return parameter
     if isinstance(parameter, Real):
-        low, high, scale, when = parameter.low, parameter.high, parameter.scale, parameter.when
+        low, high, scale, step, when = parameter.low, parameter.high, parameter.scale, parameter.step, parameter.when
     elif isinstance(parameter, (tuple, list)) and len(parameter) == 2:
-        (low, high), scale, when = parameter, "linear", None
+        (low, high), scale, step, when = parameter, "linear", None, None
     else:
         raise InvalidError(
             f"parameter {name!r} is {parameter!r}; allowed: labcat.Real, Integer, Categorical, Boolean, Fixed, "
             "a pair (low, high) of numbers or a list of labels"
         )
-    return Real(_bound(name, "low", low), _bound(name, "high", high), scale, when=when)
+    step = None if step is None else _bound(name, "step", step)
+    if step is not None and not step > 0:
+        raise InvalidError(f"the step of parameter {name!r} is {step!r}; it must be above 0")
+    return Real(_bound(name, "low", low), _bound(name, "high", high), scale, step, when=when)
 
 
 def _lists_labels(parameter: object) -> bool:
@@ -266,14 +281,8 @@ def describe(name: str, parameter: Parameter, others: Mapping[str, Parameter]) -
         )
     if isinstance(parameter, Boolean):
         return _labcat.Parameter(name, "boolean", 0, 1, when=when)
-    kind, step = ("integer", parameter.step) if isinstance(parameter, Integer) else ("real", 1)
-    if kind == "real" and parameter.low == parameter.high:
-        if not float(parameter.low).is_integer():
-            raise InvalidError(
-                f"the bounds of parameter {name!r} are both {parameter.low!r}; a parameter that never changes is "
-                f"labcat.Fixed({parameter.low!r})"
-            )
-        kind, step = "integer", _FIXED_STEP
+    kind = "integer" if isinstance(parameter, Integer) else "real"
+    step = 0.0 if parameter.low == parameter.high and kind == "real" else parameter.step or 0.0
     return _labcat.Parameter(
         name, kind, parameter.low, parameter.high, scale=parameter.scale, step=step, when=when
     )
@@ -290,9 +299,9 @@ def parameter_of(described: _labcat.Parameter, others: Mapping[str, Parameter]) 
     if described.kind == "boolean":
         return Boolean(when=when)
     low, high, scale = described.low, described.high, described.scale
-    if described.kind == "integer" and described.step != _FIXED_STEP:
-        return Integer(round(low), round(high), scale, described.step, when=when)  # type: ignore[arg-type]
-    return Real(low, high, scale, when=when)  # type: ignore[arg-type]
+    if described.kind == "integer":
+        return Integer(round(low), round(high), scale, round(described.step), when=when)  # type: ignore[arg-type]
+    return Real(low, high, scale, described.step or None, when=when)  # type: ignore[arg-type]
 
 
 def conditions(name: str, when: When, others: Mapping[str, Parameter]) -> list[Numbers]:
@@ -377,7 +386,7 @@ def _bound(name: str, end: str, value: Any) -> float:
         return as_float(value)
     except (TypeError, ValueError):
         raise InvalidError(
-            f"the {end} bound of parameter {name!r} is {value!r}; it must be a finite number"
+            f"the {end}{'' if end == 'step' else ' bound'} of parameter {name!r} is {value!r}; it must be a finite number"
         ) from None
 
 

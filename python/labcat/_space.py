@@ -154,8 +154,8 @@ class Space(Mapping[str, Parameter]):
 
     @property
     def is_plain(self) -> bool:
-        """Whether every parameter is a real number, and always there."""
-        return all(row.kind == "real" and row.when is None for row in self._described)
+        """Whether every parameter is a real number without steps, not fixed, and always there."""
+        return all(row.kind == "real" and not row.step and row.low < row.high and row.when is None for row in self._described)
 
     def active(self, x: npt.ArrayLike) -> list[bool]:
         """Which parameters' conditions hold at a point."""

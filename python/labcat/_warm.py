@@ -177,14 +177,9 @@ def _moved(optimizer: Optimizer, params: Mapping[str, Any]) -> Vector:
     """The point of the space that is nearest to some parameters; what is not known is in the middle of its range."""
     x = []
     for name, parameter, row in zip(optimizer.space, optimizer.space.values(), optimizer.space.described()):
-        low, high = row.low, row.high
         try:
             number = parameter.to_number(params[name])
         except (KeyError, InvalidError):
-            number = float(np.sqrt(low * high)) if row.scale == "log" else (low + high) / 2
-        number = min(max(number, low), high)
-        if row.kind != "real":
-            number = low + round((number - low) / row.step) * row.step
-            number = number if number <= high else number - row.step
-        x.append(number)
+            number = float(np.sqrt(row.low * row.high)) if row.scale == "log" else (row.low + row.high) / 2
+        x.append(row.nearest(number))
     return np.array(x)

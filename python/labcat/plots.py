@@ -210,8 +210,8 @@ def path(
             *history.x[violates].T, "o", color="0.2", markersize=3, fillstyle="none", zorder=2, label="violates a constraint"
         )
     regions = [region for region in history.trust_region if region is not None]
-    _draw_regions(ax, regions)
-    ax.plot(*result.x, "*", color="C3", markersize=12, zorder=4)
+    _draw_regions(ax, regions, [getattr(p, "scale", "linear") == "log" for p in result.optimizer.space.values()])
+    ax.plot(*result.x, "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False)
     return ax
 
 
@@ -260,18 +260,18 @@ def _ticks(parameter: Parameter, n: int) -> Vector:
     assert not isinstance(parameter, (Categorical, Boolean))
     spaced = np.geomspace if parameter.scale == "log" else np.linspace
     ticks: Vector = spaced(parameter.low, parameter.high, n)
-    if isinstance(parameter, Integer):
+    if parameter.step:
         low, step = parameter.low, parameter.step
         ticks = np.unique(low + np.round((ticks - low) / step) * step)
         ticks = ticks[ticks <= parameter.high]
     return np.clip(ticks, parameter.low, parameter.high)
 
 
-def _draw_regions(ax: Axes, regions: list[TrustRegion]) -> None:
+def _draw_regions(ax: Axes, regions: list[TrustRegion], log: list[bool]) -> None:
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
 
-    outlines = [_outline(region) for region in regions]
+    outlines = [_outline(region, log) for region in regions]
     colours = colormaps["viridis"](np.linspace(0, 0.95, len(regions)))
     ax.add_collection(LineCollection(outlines, colors=colours, linewidths=0.9, zorder=3))
     if regions:
@@ -284,12 +284,14 @@ def _draw_regions(ax: Axes, regions: list[TrustRegion]) -> None:
         )
 
 
-def _outline(region: TrustRegion) -> npt.NDArray[np.float64]:
-    """The corners in order, the first one again at the end; with one axis its ends."""
+def _outline(region: TrustRegion, log: list[bool]) -> npt.NDArray[np.float64]:
+    """The corners in order, the first one again at the end; with one axis its ends. Of a logarithmic parameter the half-axes are slopes at the centre."""
     signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1)]) if len(region.half_axes) == 2 else np.array([[1], [-1]])
     if not len(region.half_axes):
         return np.array([region.centre])
-    corners: npt.NDArray[np.float64] = region.centre + signs @ region.half_axes
+    away = signs @ region.half_axes
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        corners: npt.NDArray[np.float64] = np.where(log, region.centre * np.exp(away / region.centre), region.centre + away)
     return corners
 
 
@@ -343,12 +345,16 @@ def _slice(ax: Axes, result: OptimizeResult, index: int, expected: Surface | Non
         ax.plot(
             history.x[rows, index], history.value[rows], marker, color="0.55", markersize=4, fillstyle=fill, zorder=2, clip_on=False, in_layout=False
         )
-    if np.isfinite(result.x).all() and history.space.active(result.x)[index]:
-        if expected is not None:
-            _draw_line(ax, result, index, expected)
-        ax.plot(result.x[index], result.fun, "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False)
+    has_best = np.isfinite(result.x).all() and history.space.active(result.x)[index]
+    if has_best and expected is not None:
+        _draw_line(ax, result, index, expected)
     if _spans_orders(history.value[shown]):
         ax.set_yscale("log")
+    if has_best:
+        # On a logarithmic scale a best value of 0 stands at the bottom.
+        below = ax.get_yscale() == "log" and result.fun <= 0
+        place, transform = (0.0, ax.get_xaxis_transform()) if below else (result.fun, ax.transData)
+        ax.plot(result.x[index], place, "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False, transform=transform)
     ax.set_ylabel("value")
 
 

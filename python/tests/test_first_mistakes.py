@@ -71,8 +71,74 @@ def test_equal_bounds_fix_a_parameter():
     assert (params["b"], params["n"]) == (3.0, 3) and (type(params["b"]), type(params["n"])) == (float, int)
     again = labcat.Optimizer.from_json(labcat.Optimizer(space, rng=1).to_json()).ask().params
     assert again == params and type(again["n"]) is int
-    with pytest.raises(labcat.InvalidError, match=r"bounds of parameter 'b' are both 0.5; .* labcat.Fixed\(0.5\)"):
-        labcat.Space(a=(0, 1), b=(0.5, 0.5))
+
+
+@pytest.mark.parametrize("value", [0.5, -1e-300, 1e300, 3.0, 0.0])
+def test_equal_bounds_need_not_be_integers(value):
+    result = labcat.minimize(lambda x: (x[0] - 1) ** 2 + (x[2] + 1) ** 2, [(-5, 5), (value, value), (-5, 5)], budget=30, rng=1)
+    assert (result.history.x[:, 1] == value).all() and result.fun < 1e-6
+    copy = labcat.Optimizer.from_json(result.optimizer.to_json())
+    assert copy.space == result.optimizer.space and copy.space["x1"] == labcat.Real(value, value)
+    with pytest.raises(labcat.InvalidError, match=rf"must lie in \[{value:.15g}".replace("+", r"\+")):
+        labcat.Optimizer([(0, 1), (value, value)]).tell(x=[0.5, value + 1 + abs(value)], value=1)
+
+
+def test_fixed_parameters_with_everything_else():
+    space = labcat.Space(kind=["a", "b"], c=labcat.Real(0.25, 0.25, "log"), x=(0, 1), y=labcat.Real(0.1, 0.1, step=0.5, when={"kind": "b"}))
+    result = labcat.minimize(lambda p: p["x"] + p["c"] - p.get("y", 0), space, budget=25, rng=1, constraints=["x >= c"])
+    assert result.params == {"kind": "b", "c": 0.25, "x": pytest.approx(0.25, abs=1e-3), "y": 0.1}
+    assert all(e.params["x"] >= 0.25 for e in result.history)
+    assert labcat.minimize(lambda x: x[0], [(0.5, 0.5)], budget=5).fun == 0.5  # nothing to choose
+
+
+def test_a_real_number_in_steps():
+    space = labcat.Space(dose=labcat.Real(0, 0.5, step=0.1), rate=labcat.Real(0.5, 8, "log", 0.5), x=(0, 1))
+    seen = []
+
+    def fun(params):
+        seen.append(params)
+        return (params["dose"] - 0.3) ** 2 + abs(params["rate"] - 2.5) + params["x"]
+
+    result = labcat.minimize(fun, space, budget=40, rng=1)
+    assert {p["dose"] for p in seen} <= {0.0, 0.1, 0.2, 0.3, 0.4, 0.5} and all(p["rate"] % 0.5 == 0 for p in seen)
+    assert result.params == {"dose": 0.3, "rate": 2.5, "x": pytest.approx(0, abs=1e-3)}
+    assert repr(space["dose"]) == "Real(low=0.0, high=0.5, scale='linear', step=0.1)"
+    copy = labcat.Optimizer.from_json(result.optimizer.to_json())
+    assert copy.space == space and pickle.loads(pickle.dumps(result.optimizer)).space == space
+    copy.set_stopping(budget=50)
+    copy.tell(x={"dose": 0.1 + 0.2, "rate": 1, "x": 0.5}, value=1.0)  # 0.30000000000000004
+    assert copy.history[-1].params["dose"] == 0.3
+    warm = labcat.minimize(fun, space, budget=5, rng=1, history=([{"dose": 0.34, "rate": 2, "x": 0.5}], [1.0]))
+    assert len(warm.history) >= 5
+    assert labcat.minimize(lambda p: p["k"], labcat.Space(k=labcat.Real(1, 2, step=0.25)), budget=50).message.count("exhausted")
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda: labcat.Real(0, 1, step=0.3), "whole number of steps above low, such as 0.9 or 1.2"),
+        (lambda: labcat.Real(0, 1, step=0), "step of parameter 'a' is 0.0; it must be above 0"),
+        (lambda: labcat.Real(0, 1, step=-0.5), "step of parameter 'a' is -0.5"),
+        (lambda: labcat.Real(0, 1, step="x"), "step of parameter 'a' is 'x'; it must be a finite number"),
+        (lambda: labcat.Real(0, 1, step=float("nan")), "step of parameter 'a' is nan"),
+    ],
+)
+def test_steps_that_are_none(make, says):
+    with pytest.raises(labcat.InvalidError, match=says):
+        labcat.Space(a=make())
+
+
+def test_a_value_between_steps():
+    optimizer = labcat.Optimizer(labcat.Space(dose=labcat.Real(0, 0.5, step=0.1)))
+    with pytest.raises(labcat.InvalidError, match=r"0.25 is not allowed: it must lie in \[0, 0.5\], in steps of 0.1"):
+        optimizer.tell(x={"dose": 0.25}, value=1.0)
+
+
+def test_two_integers_are_a_range_of_reals_and_said_so():
+    assert isinstance(labcat.Space(a=(1, 8))["a"], labcat.Real)
+    assert "labcat.Integer(1, 8)` gives 3 or 4" in labcat.Space.__doc__
+    space = labcat.Space(criterion=["gini", "entropy"], deep=[True, False], n=[10, 100, 1000], x=[0.5, 2])
+    assert [type(p).__name__ for p in space.values()] == ["Categorical", "Categorical", "Categorical", "Real"]
 
 
 def test_a_condition_on_what_never_changes():

@@ -359,3 +359,29 @@ def test_pictures_of_fits_of_other_kinds():
     assert [text.get_text() for text in all_axes(none.plot())[-1].texts] == ["no standard errors"]
     with pytest.raises(labcat.InvalidError, match="data has 3 numbers: there are 30 residuals"):
         one.plot([1, 2, 3])
+
+
+def test_regions_of_a_logarithmic_parameter_lie_around_their_centre():
+    space = labcat.Space(a=labcat.Real(1e-4, 1e3, "log"), b=(0, 5))
+    result = labcat.minimize(lambda p: np.log10(p["a"]) ** 2 + (p["b"] - 1) ** 2, space, budget=30, rng=1)
+    boxes = outlines(plots.path(result))
+    regions = [region for region in result.history.trust_region if region is not None]
+    assert len(boxes) == len(regions) and (boxes[:, :, 0] > 0).all()
+    for box, region in zip(boxes, regions):
+        corners = np.log(box[:4, 0])
+        assert corners.mean() == pytest.approx(np.log(region.centre[0]), abs=1e-9)
+
+
+def test_a_best_value_of_zero_is_shown_where_values_span_orders():
+    result = labcat.minimize(lambda x: float(abs(x[0] - 1) ** 3 if abs(x[0] - 1) > 1e-4 else 0), [(-3, 3)], budget=40, rng=1)
+    assert result.fun == 0
+    (ax,) = plots.slices(result)
+    (star,) = [line for line in ax.lines if line.get_marker() == "*"]
+    assert ax.get_yscale() == "log" and star.get_transform().transform((1.0, 0.0))[1] == pytest.approx(ax.bbox.y0)
+
+
+def test_every_plot_of_steps_and_fixed_values():
+    space = labcat.Space(dose=labcat.Real(0, 0.5, step=0.1), c=labcat.Real(0.25, 0.25), x=(0, 1))
+    result = labcat.minimize(lambda p: (p["dose"] - 0.2) ** 2 + p["x"] + p["c"], space, budget=25, rng=1)
+    for plot in (plots.overview, plots.convergence, plots.relevance, plots.slices, plots.contours, plots.parallel):
+        plot(result)

@@ -390,8 +390,9 @@ Examples:
   labcat serve study.toml                     on this machine, http://127.0.0.1:8765/
   labcat serve runs/*.toml --port 9000        several studies, listed and compared
   labcat serve study.toml --address 0.0.0.0   everybody on the network may look
+  labcat serve study.toml --api               programs in any language ask and tell, with the token that it prints
 
-Nothing can be changed through the pages. Ctrl-C ends it.")]
+Nothing can be changed through the pages. `labcat help http` explains what --api answers. Ctrl-C ends it.")]
 pub(crate) struct Serve {
     /// The studies: their .toml files, or the .db beside them
     #[arg(value_name = "STUDY", required = true)]
@@ -402,6 +403,13 @@ pub(crate) struct Serve {
     /// The port to listen at; 0 takes any that is free
     #[arg(long, default_value_t = 8765)]
     pub(crate) port: u16,
+    /// Answer programs that ask for points and tell results, under /api
+    #[arg(long)]
+    pub(crate) api: bool,
+    /// What they must show to change a study, at least 16 characters [default: LABCAT_TOKEN of the environment; else a new one, which is
+    /// printed]
+    #[arg(long, value_name = "TOKEN", requires = "api")]
+    pub(crate) token: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -38,6 +38,11 @@ impl Failure {
         Failure::usage(lines.join("\nerror: "))
     }
 
+    /// Whether it failed although nothing was written wrongly.
+    pub(crate) fn is_run(&self) -> bool {
+        self.status == RUN
+    }
+
     /// Whether something went wrong, other than that the user wished to stop.
     pub(crate) fn is_error(&self) -> bool {
         self.status == RUN || self.status == USAGE

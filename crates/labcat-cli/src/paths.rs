@@ -43,12 +43,16 @@ impl Paths {
         }
     }
 
+    /// The study as the user named it.
+    pub(crate) fn named(&self) -> &Path {
+        if self.by_journal { &self.journal } else { &self.study }
+    }
+
     /// The study has been named wrongly.
     pub(crate) fn no_such_study(&self) -> Failure {
-        let named = if self.by_journal { &self.journal } else { &self.study };
         Failure::usage(format!(
             "there is no study {}: name an existing STUDY.toml or STUDY.db; `labcat init` writes a new one",
-            named.display()
+            self.named().display()
         ))
     }
 
@@ -66,7 +70,7 @@ impl Paths {
 
     /// The study as a word of commands that people copy.
     pub(crate) fn word(&self) -> String {
-        word(if self.by_journal { &self.journal } else { &self.study })
+        word(self.named())
     }
 }
 

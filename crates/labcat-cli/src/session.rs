@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::format::{complain, count, moment};
 use crate::journal::{
-    CORRECTED_TO_FAILURE, Change, Head, Job, Journal, Left, Lock, Record, in_use_by, is_run, left, running,
+    CORRECTED_TO_FAILURE, Change, Head, Job, Journal, Left, Lock, Record, Trial, in_use_by, is_run, left, running,
 };
 use crate::paths::Paths;
 use crate::step::Step;
@@ -187,8 +187,20 @@ impl Session {
         Ok(suggestion)
     }
 
-    /// A result that the study can take: one with another number of residuals than those before is a failure.
+    /// A result that the study can take: one with another number of residuals than those before, or of derivatives than parameters, is
+    /// a failure.
     pub(crate) fn fitting(&self, result: Record) -> Record {
+        let (parameters, derivatives) = (
+            self.optimizer.domain().parameters().len(),
+            result.reading.as_ref().map_or(0, |reading| reading.gradient.len()),
+        );
+        if derivatives != 0 && derivatives != parameters {
+            return result.failed(format!(
+                "it gave a gradient of {}, the study has {}",
+                count(derivatives, "number"),
+                count(parameters, "parameter")
+            ));
+        }
         let told = self.optimizer.evaluations().iter().map(|told| (told.id, told.outcome.residuals().len()));
         let (Some((id, expected)), got) = (told.into_iter().find(|(_, n)| *n > 0), result.residuals().len()) else {
             return result;
@@ -236,9 +248,9 @@ impl Session {
         self.changes.push(Change::Noted { id: id.0, text: text.to_owned() });
     }
 
-    /// Whether there is such an evaluation, told or not.
-    pub(crate) fn has_trial(&self, id: TrialId) -> Result<bool, Failure> {
-        Ok(self.journal.trial(id.0)?.is_some())
+    /// An evaluation as the journal has it, told or not.
+    pub(crate) fn trial(&self, id: TrialId) -> Result<Option<Trial>, Failure> {
+        self.journal.trial(id.0)
     }
 
     /// Writes down the evaluation that was just told.

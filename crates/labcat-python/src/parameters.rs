@@ -24,7 +24,8 @@ pub(crate) struct Parameter {
     low: f64,
     high: f64,
     scale: String,
-    step: u64,
+    /// Between neighbours; 0 for a real that has none.
+    step: f64,
     labels: Vec<Option<Plain>>,
     ordered: bool,
     /// Another parameter's name and the values, as in a point, with which this one is used.
@@ -34,7 +35,7 @@ pub(crate) struct Parameter {
 #[pymethods]
 impl Parameter {
     #[new]
-    #[pyo3(signature = (name, kind, low = 0.0, high = 0.0, *, scale = String::from("linear"), step = 1, labels = Vec::new(), ordered = false, when = None))]
+    #[pyo3(signature = (name, kind, low = 0.0, high = 0.0, *, scale = String::from("linear"), step = 0.0, labels = Vec::new(), ordered = false, when = None))]
     #[allow(clippy::too_many_arguments)] // they are keywords
     fn new(
         name: String,
@@ -42,12 +43,17 @@ impl Parameter {
         low: f64,
         high: f64,
         scale: String,
-        step: u64,
+        step: f64,
         labels: Vec<Option<Plain>>,
         ordered: bool,
         when: Option<(String, Vec<f64>)>,
     ) -> Self {
         Self { name, kind, low, high, scale, step, labels, ordered, when }
+    }
+
+    /// The nearest value that is allowed.
+    fn nearest(&self, py: Python<'_>, value: f64) -> PyResult<f64> {
+        Ok(parameter(py, self)?.nearest(value))
     }
 }
 
@@ -68,8 +74,9 @@ fn parameter(py: Python<'_>, given: &Parameter) -> PyResult<labcat::Parameter> {
         }
     };
     let mut parameter = match kind.as_str() {
-        "real" => labcat::Parameter::real(name, *low, *high),
-        "integer" => labcat::Parameter::integer(name, *low, *high).in_steps(given.step),
+        "real" if given.step == 0.0 => labcat::Parameter::real(name, *low, *high),
+        "real" => labcat::Parameter::real(name, *low, *high).with_step(given.step),
+        "integer" => labcat::Parameter::integer(name, *low, *high).in_steps(given.step as u64),
         "boolean" => labcat::Parameter::boolean(name),
         "categorical" => {
             let plain = labcat::Parameter::categorical(name, given.labels.iter().map(label).collect::<Vec<_>>());
@@ -110,9 +117,11 @@ impl From<labcat::Parameter> for Parameter {
         };
         let kind = p.kind.name().to_owned();
         let (step, labels, ordered) = match p.kind {
-            ParameterKind::Integer { step } => (step, Vec::new(), false),
-            ParameterKind::Categorical { labels, ordered } => (1, labels, ordered),
-            ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Boolean => (1, Vec::new(), false),
+            ParameterKind::Integer { step } => (step as f64, Vec::new(), false),
+            ParameterKind::Stepped { step } => (step, Vec::new(), false),
+            ParameterKind::Categorical { labels, ordered } => (1.0, labels, ordered),
+            ParameterKind::Boolean => (1.0, Vec::new(), false),
+            ParameterKind::Real => (0.0, Vec::new(), false),
         };
         Self {
             name: p.name,

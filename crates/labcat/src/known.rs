@@ -146,7 +146,7 @@ impl Known {
             }
         }
         self.linear.retain(|(_, b)| *b != f64::INFINITY);
-        let reals: Vec<bool> = parameters.iter().map(|p| p.kind == ParameterKind::Real).collect();
+        let reals: Vec<bool> = parameters.iter().map(|p| p.levels().is_none()).collect();
         self.dependent = eliminate(&self.equal, &reals)?;
         // The bounds and the linear constraints alone, in units of the box (integers as reals): the nearest point to its middle.
         let numbers = d == parameters.len() && !parameters.iter().any(is_choice);

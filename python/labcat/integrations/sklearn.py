@@ -18,11 +18,13 @@ import contextvars
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import _search
 from sklearn.utils import check_random_state
 
@@ -183,6 +185,13 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
             self.history_ = optimizer.history
         if self.history_.failed.all():
             raise ValueError(f"All the fits failed, the last one with\n{failures.newest}")
+        if self.history_.failed.any():
+            warnings.warn(
+                f"{int(self.history_.failed.sum())} of {len(self.history_)} settings have no score, because a fit or its score failed; "
+                f"the last one with\n{failures.newest}",
+                FitFailedWarning,
+                stacklevel=2,
+            )
 
     def _begun(self, path: Path | None) -> Optimizer:
         """The optimiser of the search, from the checkpoint if there is one."""
@@ -236,7 +245,10 @@ class _Failures:
         errors: list[str] = []
         token = _failing.set(errors)
         try:
-            return self._evaluate(settings)
+            with warnings.catch_warnings():
+                # After every batch, each time with all scores so far: said once, at the end.
+                warnings.filterwarnings("ignore", "One or more of the .* scores are non-finite", UserWarning)
+                return self._evaluate(settings)
         finally:
             _failing.reset(token)
             self.newest = errors[-1] if errors else self.newest

@@ -121,6 +121,14 @@ def test_a_setting_that_fails_does_not_end_the_search(batch, depths):
     assert search.best_params_["max_depth"] % 2 == 0
 
 
+def test_failures_are_said_once():
+    search = LabcatSearchCV(Picky(random_state=0), {"max_depth": [1, 2, 3, 4, 5, 6]}, n_iter=9, cv=3, random_state=1)
+    with pytest.warns() as said:
+        search.fit(X, y)
+    (one,) = said
+    assert "3 of 6 settings have no score" in str(one.message) and "is odd" in str(one.message)
+
+
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 def test_if_every_setting_fails_the_error_says_why():
     search = LabcatSearchCV(Picky(), {"max_depth": [1, 3]}, n_iter=4, cv=2)

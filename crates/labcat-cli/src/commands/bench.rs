@@ -45,26 +45,32 @@ pub(crate) fn ask(args: &cli::Ask) -> Result<(), Failure> {
 
 /// Asking past the end of the study is an error, also when some of the points could be given.
 fn no_more(error: &AskError, given: usize, args: &cli::Ask) -> Failure {
-    let study = word(&args.study.path);
     let given = match given {
         0 => String::new(),
         n => format!("only {} of {} could be given: ", count(n, "point"), args.n),
     };
+    Failure::run(given + &why_no_more(error, &word(&args.study.path)))
+}
+
+/// Why no point can be given, and what to do.
+pub(crate) fn why_no_more(error: &AskError, study: &str) -> String {
     match error {
-        AskError::Stopped(StopReason::Exhausted) => Failure::run(format!(
-            "{given}the study has stopped (exhausted): every configuration was evaluated; `labcat best {study}` shows the best"
-        )),
-        AskError::Stopped(reason) => Failure::run(format!(
-            "{given}the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` lets it go on"
-        )),
-        AskError::BudgetOutstanding { pending } => Failure::run(format!(
-            "{given}the rest of the budget is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
+        AskError::Stopped(StopReason::Exhausted) => {
+            format!(
+                "the study has stopped (exhausted): every configuration was evaluated; `labcat best {study}` shows the best"
+            )
+        }
+        AskError::Stopped(reason) => format!(
+            "the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` lets it go on"
+        ),
+        AskError::BudgetOutstanding { pending } => format!(
+            "the rest of the budget is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
             count(*pending, "point")
-        )),
-        AskError::SpaceOutstanding { pending } => Failure::run(format!(
-            "{given}every configuration left is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
+        ),
+        AskError::SpaceOutstanding { pending } => format!(
+            "every configuration left is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
             count(*pending, "point")
-        )),
+        ),
     }
 }
 
@@ -113,7 +119,7 @@ pub(crate) fn enqueue(args: &cli::Enqueue) -> Result<(), Failure> {
 /// Keeps a remark.
 pub(crate) fn note(args: &cli::Note) -> Result<(), Failure> {
     let mut session = Session::open(&Paths::of(&args.study.path), "note")?;
-    if !session.has_trial(TrialId(args.id))? {
+    if session.trial(TrialId(args.id))?.is_none() {
         return Err(Failure::usage(format!("there is no evaluation {} to keep a remark about", args.id)));
     }
     session.note(TrialId(args.id), &args.text);

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 const MANUAL: &str = include_str!("../../../../docs/cli.md");
 
 /// The topics, each with the heading of its chapter.
-const TOPICS: [(&str, &str); 15] = [
+const TOPICS: [(&str, &str); 16] = [
     ("start", "A first study"),
     ("study", "The study file"),
     ("placeholders", "Placeholders"),
@@ -26,6 +26,7 @@ const TOPICS: [(&str, &str); 15] = [
     ("editing", "Editing a study"),
     ("bench", "At the lab bench"),
     ("looking", "Looking at a study"),
+    ("http", "Programs in other languages"),
     ("journal", "The journal"),
 ];
 

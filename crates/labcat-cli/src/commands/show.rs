@@ -27,20 +27,12 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     let (optimizer, constraints) = (journal.optimizer()?, identity.constraints()?);
     let Some(found) = Found::of(&optimizer, &constraints) else {
-        return Err(Failure::run(format!(
-            "no evaluation of {} has succeeded yet, so there is no best one",
-            args.study.path.display()
-        )));
+        return Err(Failure::run(none_succeeded(&paths)));
     };
     let mut out = people();
     let told = optimizer.n_evaluations();
     if args.json {
-        let stop = optimizer.stop_reason().map(|reason| reason.to_string());
-        let line =
-            json!({"recommended": null, "id": null, "value": null, "x": null, "evaluations": told, "stop": stop});
-        let line = with(line, found.as_json(&identity, &constraints));
-        let residuals = least_squares_json(&optimizer, found.best.evaluation, &identity);
-        writeln!(out, "{}", json_text(&with(line, residuals)))?;
+        writeln!(out, "{}", json_text(&found_json(&found, &optimizer, &identity, &constraints)))?;
         return Ok(());
     }
     let best = &found.best;
@@ -70,6 +62,25 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The best evaluation of a study; the inner error says why there is none.
+pub(crate) fn best_json(paths: &Paths) -> Result<Result<Value, String>, Failure> {
+    let (journal, identity) = Journal::of_begun_study(paths)?;
+    let (optimizer, constraints) = (journal.optimizer()?, identity.constraints()?);
+    let found = Found::of(&optimizer, &constraints).ok_or_else(|| none_succeeded(paths));
+    Ok(found.map(|found| found_json(&found, &optimizer, &identity, &constraints)))
+}
+
+fn none_succeeded(paths: &Paths) -> String {
+    format!("no evaluation of {} has succeeded yet, so there is no best one", paths.named().display())
+}
+
+fn found_json(found: &Found<'_>, optimizer: &Optimizer, identity: &Identity, constraints: &Constraints) -> Value {
+    let (told, stop) = (optimizer.n_evaluations(), optimizer.stop_reason().map(|reason| reason.to_string()));
+    let line = json!({"recommended": null, "id": null, "value": null, "x": null, "evaluations": told, "stop": stop});
+    let line = with(line, found.as_json(identity, constraints));
+    with(line, least_squares_json(optimizer, found.best.evaluation, identity))
+}
+
 /// The residuals of the best evaluation of a fit to data, and the standard errors of the parameters there.
 fn least_squares_json(optimizer: &Optimizer, best: &Evaluation, identity: &Identity) -> Map<String, Value> {
     let residuals = best.outcome.residuals();
@@ -96,9 +107,18 @@ pub(crate) fn status(args: &cli::Status) -> Result<(), Failure> {
     }
     let status = Status::of(&journal, &identity, &paths)?;
     match args.json {
-        true => status.as_json(),
+        true => Ok(writeln!(stdout(), "{}", json_text(&status.as_json()))?),
         false => status.in_words(),
     }
+}
+
+/// How far a study is, and what it is.
+pub(crate) fn status_json(paths: &Paths) -> Result<Value, Failure> {
+    let (journal, identity) = Journal::of_begun_study(paths)?;
+    let status = Status::of(&journal, &identity, paths)?;
+    let (parameters, results) = (json!(identity.parameters), json!(status.constraints.results()));
+    let what = Map::from_iter([("parameters".to_owned(), parameters), ("results".to_owned(), results)]);
+    Ok(with(status.as_json(), what))
 }
 
 /// How far a study is.
@@ -197,7 +217,7 @@ impl Status<'_> {
         reasons
     }
 
-    fn as_json(&self) -> Result<(), Failure> {
+    fn as_json(&self) -> Value {
         let optimizer = &self.optimizer;
         let pending = |trial: &Trial| {
             let (state, seconds) = self.state(trial.id);
@@ -228,8 +248,7 @@ impl Status<'_> {
         let found = Found::of(optimizer, &self.constraints);
         let mut found = found.map_or_else(Default::default, |found| found.as_json(self.identity, &self.constraints));
         found.remove("id");
-        writeln!(stdout(), "{}", json_text(&with(line, found)))?;
-        Ok(())
+        with(line, found)
     }
 
     fn in_words(&self) -> Result<(), Failure> {

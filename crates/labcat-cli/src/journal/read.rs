@@ -58,10 +58,12 @@ impl Journal {
                 .prepare("SELECT id, x, value, constraints, constraint_std, residuals, result, message, run FROM trial WHERE told IS NOT NULL ORDER BY told")?;
             let evaluation = |row: &Row<'_>| {
                 let constraint_std: Vec<Option<f64>> = json(row, "constraint_std")?.unwrap_or_default();
+                let result = json(row, "result")?;
                 let told = Told {
                     value: row.get("value")?,
-                    std: json(row, "result")?.as_ref().and_then(Reading::stored_std),
+                    std: result.as_ref().and_then(Reading::stored_std),
                     residuals: residuals(row)?,
+                    gradient: result.as_ref().map(Reading::stored_gradient).unwrap_or_default(),
                     constraints: json(row, "constraints")?.unwrap_or_default(),
                     constraint_std: constraint_std.into_iter().map(|std| std.unwrap_or(f64::NAN)).collect(),
                     message: row.get("message")?,

@@ -81,6 +81,7 @@ impl Record {
             value: self.value(),
             std: self.reading.as_ref().and_then(|reading| reading.std),
             residuals: self.residuals().to_vec(),
+            gradient: self.reading.as_ref().map_or_else(Vec::new, |reading| reading.gradient.clone()),
             constraints: self.constraints.clone(),
             constraint_std: self.constraint_std.clone(),
             message: self.message.clone(),
@@ -113,12 +114,13 @@ impl Record {
     }
 }
 
-/// What the optimizer is told of an evaluation: a value with its noise, or why there is none; the residuals that it is the sum of
-/// squares of; the measured constraints with theirs.
+/// What the optimizer is told of an evaluation: a value with its noise and its gradient, or why there is none; the residuals that it is
+/// the sum of squares of; the measured constraints with their noise.
 pub(super) struct Told {
     pub(super) value: Option<f64>,
     pub(super) std: Option<f64>,
     pub(super) residuals: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
     pub(super) constraints: Vec<f64>,
     pub(super) constraint_std: Vec<f64>,
     pub(super) message: Option<String>,
@@ -132,7 +134,7 @@ impl Told {
             Some(value) => Outcome::from(value),
         };
         let outcome = self.std.and_then(|std| outcome.clone().with_std(std).ok()).unwrap_or(outcome);
-        let outcome = outcome.with_constraints(self.constraints);
+        let outcome = outcome.with_constraints(self.constraints).with_gradient(self.gradient);
         outcome.clone().with_constraint_std(self.constraint_std).unwrap_or(outcome)
     }
 }

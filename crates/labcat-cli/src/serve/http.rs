@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
@@ -28,15 +28,27 @@ const MOST: usize = 256;
 const STALLED: Duration = Duration::from_secs(10);
 /// How long a connection may be idle.
 const IDLE: Duration = Duration::from_secs(120);
+/// The longest body of a request, in bytes: half a million residuals.
+pub(super) const LONGEST: usize = 16 * 1024 * 1024;
+/// How long a body may take.
+const SENT_WITHIN: Duration = Duration::from_secs(60);
 
 /// What was asked.
 pub(super) struct Asked {
-    /// Whether it only wishes to read.
-    pub(super) reads: bool,
+    pub(super) method: Method,
     pub(super) host: Option<String>,
     pub(super) path: String,
     pub(super) query: String,
+    /// What follows `Authorization: Bearer`.
+    pub(super) token: Option<String>,
+    pub(super) body: Result<Bytes, Unread>,
     gzip: bool,
+}
+
+/// Why a body was not read.
+pub(super) enum Unread {
+    TooLong,
+    Broken,
 }
 
 /// An answer: its status, its type and its text.
@@ -44,19 +56,30 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) kind: &'static str,
     pub(super) body: Body,
+    /// One more field of its head.
+    pub(super) field: Option<(HeaderName, &'static str)>,
 }
 
-/// Answers for ever. `listening` is told the address; reading a study takes its time, so `answer` is called on threads that may wait.
+/// What answers requests.
+pub(super) trait Answers: Send + Sync + 'static {
+    /// Refuses a request of which the body was not read yet.
+    fn refusal(&self, asked: &Asked) -> Option<Answer>;
+
+    /// May take its time.
+    fn answer(&self, asked: &Asked) -> Answer;
+}
+
+/// Answers for ever. `listening` is told the address; reading a study takes its time, so the site is asked on threads that may wait.
 pub(super) fn answer_all(
     wanted: SocketAddr,
     listening: impl FnOnce(SocketAddr) -> io::Result<()>,
-    answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+    site: impl Answers,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(wanted).await?;
         listening(listener.local_addr()?)?;
-        let (answer, room) = (Arc::new(answer), Arc::new(Semaphore::new(MOST)));
+        let (site, room) = (Arc::new(site), Arc::new(Semaphore::new(MOST)));
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 // Too many open files, mostly: others may end meanwhile.
@@ -67,8 +90,8 @@ pub(super) fn answer_all(
             let mut stream = TimeoutStream::new(stream);
             stream.set_write_timeout(Some(STALLED));
             stream.set_read_timeout(Some(IDLE));
-            let answer = Arc::clone(&answer);
-            let service = service_fn(move |request| respond(Arc::clone(&answer), request));
+            let site = Arc::clone(&site);
+            let service = service_fn(move |request| respond(Arc::clone(&site), request));
             tokio::spawn(async move {
                 let connection = TokioIo::new(Box::pin(stream));
                 let mut http = http1::Builder::new();
@@ -85,21 +108,33 @@ pub(super) fn answer_all(
     })
 }
 
-fn respond<A>(
-    answer: Arc<A>,
+fn respond(
+    site: Arc<impl Answers>,
     request: Request<Incoming>,
-) -> impl Future<Output = Result<Response<Full<Bytes>>, Infallible>>
-where
-    A: Fn(&Asked) -> Answer + Send + Sync + 'static,
-{
-    let asked = Asked::of(&request);
+) -> impl Future<Output = Result<Response<Full<Bytes>>, Infallible>> {
+    let mut asked = Asked::of(&request);
     async move {
-        let made = spawn_blocking(move || response(&answer(&asked), asked.gzip)).await;
+        if let Some(refusal) = site.refusal(&asked) {
+            return Ok(response(&refusal, asked.gzip));
+        }
+        if asked.method == Method::POST {
+            asked.body = body_of(request).await;
+        }
+        let made = spawn_blocking(move || response(&site.answer(&asked), asked.gzip)).await;
         Ok(made.unwrap_or_else(|_| {
             let mut failed = Response::new(Full::default());
             *failed.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
             failed
         }))
+    }
+}
+
+async fn body_of(request: Request<Incoming>) -> Result<Bytes, Unread> {
+    let body = Limited::new(request.into_body(), LONGEST).collect();
+    match tokio::time::timeout(SENT_WITHIN, body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Unread::TooLong),
+        _ => Err(Unread::Broken),
     }
 }
 
@@ -115,7 +150,11 @@ fn response(answer: &Answer, gzip: bool) -> Response<Full<Bytes>> {
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
     ];
-    let fields = fields.into_iter().chain(encoding).map(|(name, value)| (name, HeaderValue::from_static(value)));
+    let fields = fields
+        .into_iter()
+        .chain(encoding)
+        .chain(answer.field.clone())
+        .map(|(name, value)| (name, HeaderValue::from_static(value)));
     let mut response = Response::new(Full::new(Bytes::from_owner(bytes)));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().extend(fields);
@@ -123,10 +162,21 @@ fn response(answer: &Answer, gzip: bool) -> Response<Full<Bytes>> {
 }
 
 impl Asked {
+    /// Whether it only wishes to read.
+    pub(super) fn reads(&self) -> bool {
+        matches!(self.method, Method::GET | Method::HEAD)
+    }
+
     fn of(request: &Request<Incoming>) -> Asked {
         let text = |name: HeaderName| request.headers().get(name)?.to_str().ok().map(str::to_owned);
+        let bearer = |text: String| {
+            let (scheme, token) = text.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+        };
         Asked {
-            reads: matches!(*request.method(), Method::GET | Method::HEAD),
+            method: request.method().clone(),
+            token: text(header::AUTHORIZATION).and_then(bearer),
+            body: Ok(Bytes::new()),
             host: text(header::HOST),
             path: request.uri().path().to_owned(),
             query: request.uri().query().unwrap_or_default().to_owned(),

@@ -1,9 +1,11 @@
-//! `labcat serve`: the pages of studies, live in a browser. Nothing can be changed through them.
+//! `labcat serve`: the pages of studies, live in a browser. Nothing can be changed through them; with `--api`, programs ask and tell.
 
+mod api;
 mod body;
 mod http;
 mod news;
 mod studies;
+mod token;
 
 use std::io::{Write, stdout};
 use std::net::{IpAddr, SocketAddr};
@@ -14,9 +16,10 @@ use crate::format::complain;
 use crate::paths::Paths;
 use crate::report::{STYLE, TOOLS, fill, script_safe_json};
 use body::Body;
-use http::{Answer, Asked, answer_all};
+use http::{Answer, Answers, Asked, answer_all};
 use news::Known;
 use studies::{Served, Summary};
+use token::Token;
 
 const COMPARE: &str = include_str!("../report/page/compare.html");
 const COMPARE_SCRIPT: &str = include_str!("../report/page/compare.js");
@@ -27,15 +30,23 @@ pub(crate) fn serve(args: &cli::Serve) -> Result<(), Failure> {
         args.studies.iter().map(|path| Served::new(Paths::of(path))).collect::<Result<_, _>>()?;
     let wanted = SocketAddr::new(args.address, args.port);
     let local = args.address.is_loopback();
+    let token = args.api.then(|| Token::new(args.token.as_deref())).transpose()?;
+    if token.is_some() {
+        studies.iter().try_for_each(Served::begin)?;
+    }
+    let said = token.as_ref().map(Token::in_words);
     let listening = |address: SocketAddr| {
         if !local {
             complain("warning: everybody who reaches this address can see the studies and what their commands printed");
         }
         writeln!(stdout(), "http://{address}/  (Ctrl-C ends it)")?;
+        if let Some(said) = &said {
+            writeln!(stdout(), "http://{address}/api  (described in http://{address}/openapi.json)\n{said}")?;
+        }
         stdout().flush()
     };
-    let site = Site { studies, local };
-    answer_all(wanted, listening, move |asked| site.answer(asked)).map_err(|error| {
+    let site = Site { studies, local, token };
+    answer_all(wanted, listening, site).map_err(|error| {
         Failure::run(format!(
             "cannot listen at {wanted}: {error}; another --port may be free, --port 0 takes any that is"
         ))
@@ -47,11 +58,13 @@ struct Site {
     studies: Vec<Served>,
     /// Only for this machine.
     local: bool,
+    /// What a program must show to ask and tell; `None`: none may.
+    token: Option<Token>,
 }
 
 impl Answer {
     fn new(status: u16, kind: &'static str, text: impl Into<String>) -> Answer {
-        Answer { status, kind, body: Body::new(text.into()) }
+        Answer { status, kind, body: Body::new(text.into()), field: None }
     }
 
     fn failed(failure: &Failure) -> Answer {
@@ -63,13 +76,25 @@ const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-impl Site {
-    fn answer(&self, asked: &Asked) -> Answer {
-        if !asked.reads {
-            return Answer::new(405, TEXT, "these pages can only be read\n");
-        }
+impl Answers for Site {
+    fn refusal(&self, asked: &Asked) -> Option<Answer> {
         if self.local && !is_of_this_machine(asked.host.as_deref().unwrap_or_default()) {
-            return Answer::new(403, TEXT, "this is labcat, on this machine and under no other name\n");
+            let why = "this is labcat, on this machine and under no other name";
+            return Some(match api::is_meant(asked) {
+                true => api::refused(403, why),
+                false => Answer::new(403, TEXT, format!("{why}\n")),
+            });
+        }
+        match (api::is_meant(asked), &self.token) {
+            (true, Some(token)) => api::refusal(asked, token),
+            (true, None) => Some(api::refused(404, "the API is off: `labcat serve --api` switches it on")),
+            (false, _) => (!asked.reads()).then(|| Answer::new(405, TEXT, "these pages can only be read\n")),
+        }
+    }
+
+    fn answer(&self, asked: &Asked) -> Answer {
+        if api::is_meant(asked) {
+            return api::answer(asked, &self.studies);
         }
         let parts: Vec<&str> = asked.path.split('/').filter(|part| !part.is_empty()).collect();
         match parts.as_slice() {
@@ -86,7 +111,9 @@ impl Site {
             _ => not_found(),
         }
     }
+}
 
+impl Site {
     fn summaries(&self) -> Vec<Summary> {
         self.studies.iter().enumerate().map(|(number, study)| study.summary(number)).collect()
     }
@@ -111,7 +138,7 @@ fn not_found() -> Answer {
 
 fn page(study: &Served) -> Answer {
     match study.snapshot() {
-        Ok(snapshot) => Answer { status: 200, kind: HTML, body: snapshot.page().clone() },
+        Ok(snapshot) => Answer { status: 200, kind: HTML, body: snapshot.page().clone(), field: None },
         Err(failure) => Answer::failed(&failure),
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::commands::report;
 use crate::failure::Failure;
@@ -14,6 +15,7 @@ use crate::format::now;
 use crate::journal::{Journal, holder, is_run, running};
 use crate::paths::Paths;
 use crate::report::ReportData;
+use crate::session::Session;
 use crate::study::Study;
 
 use super::news::{Known, Snapshot};
@@ -25,6 +27,8 @@ pub(super) struct Served {
     seen: Mutex<Option<(Stamp, String)>>,
     /// The study as it was last read, for all who ask.
     read: Mutex<Option<Arc<Snapshot>>>,
+    /// Whoever changes it has this.
+    changing: Mutex<()>,
     /// Its row in the list, and of which revision that is.
     known: Mutex<Option<(String, Summary)>>,
 }
@@ -52,11 +56,45 @@ pub(super) struct Summary {
     best_so_far: Vec<(usize, f64)>,
 }
 
+impl Summary {
+    /// What programs read of it.
+    pub(super) fn as_json(&self) -> Value {
+        json!({
+            "number": self.number, "name": self.name, "direction": self.direction, "evaluations": self.evaluations,
+            "budget": self.budget, "stop": self.stop_reason, "problem": self.problem,
+        })
+    }
+}
+
 impl Served {
     /// The study must exist; it need not have begun.
     pub(super) fn new(paths: Paths) -> Result<Served, Failure> {
         paths.study_file().map(|_| ())?;
-        Ok(Served { paths, seen: Mutex::default(), read: Mutex::default(), known: Mutex::default() })
+        Ok(Served {
+            paths,
+            seen: Mutex::default(),
+            read: Mutex::default(),
+            changing: Mutex::default(),
+            known: Mutex::default(),
+        })
+    }
+
+    /// Begins the study, if it has not begun.
+    pub(super) fn begin(&self) -> Result<(), Failure> {
+        if self.paths.journal.exists() {
+            return Ok(());
+        }
+        Session::open(&self.paths, "serve").map(|_| ())
+    }
+
+    /// The study to change it. Requests wait for each other here, and for other processes at its lock.
+    pub(super) fn change<T>(&self, change: impl FnOnce(Result<Session, Failure>) -> T) -> T {
+        let _turn = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        change(Session::open(&self.paths, "serve"))
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        &self.paths
     }
 
     /// Differs after every change of the study, and when somebody begins or ends to work on it.

@@ -24,6 +24,8 @@ pub(crate) struct Reading {
     pub(crate) std: Option<f64>,
     /// The residuals whose squares sum to the value; empty if there are none.
     pub(crate) residuals: Vec<f64>,
+    /// Derivatives of the value by each parameter, NaN where one is not known; empty if none is.
+    pub(crate) gradient: Vec<f64>,
     /// The whole object, `value` included, `residuals` not.
     fields: Map<String, Value>,
     /// The fields that the study needs: they are always kept.
@@ -40,7 +42,7 @@ impl Reading {
     pub(crate) fn with(value: Option<f64>, mut fields: Map<String, Value>) -> Reading {
         let value = value.map(|value| value + 0.0);
         fields.insert("value".to_owned(), value.into());
-        Reading { value, std: None, residuals: Vec::new(), fields, needed: Vec::new() }
+        Reading { value, std: None, residuals: Vec::new(), gradient: Vec::new(), fields, needed: Vec::new() }
     }
 
     /// The same, of a study that needs these fields.
@@ -75,6 +77,18 @@ impl Reading {
         Ok(Reading { value: Some(sum), residuals, ..self })
     }
 
+    /// The same with the derivatives of its value by each parameter, in their order. The error completes "the line …".
+    pub(crate) fn with_gradient(mut self, list: Value) -> Result<Reading, String> {
+        let gradient = gradient_of(&list)?;
+        self.fields.insert("gradient".to_owned(), list);
+        Ok(Reading { gradient, ..self })
+    }
+
+    /// The gradient in what was stored; empty if there is none.
+    pub(crate) fn stored_gradient(stored: &Value) -> Vec<f64> {
+        stored.get("gradient").and_then(|list| gradient_of(list).ok()).unwrap_or_default()
+    }
+
     /// The standard deviation in what was stored.
     pub(crate) fn stored_std(stored: &Value) -> Option<f64> {
         stored.get("std")?.as_f64().filter(|std| *std >= 0.0)
@@ -82,10 +96,10 @@ impl Reading {
 
     /// What was stored, read back; `None` if it is no object.
     pub(crate) fn restored(stored: Value) -> Option<Reading> {
-        let std = Reading::stored_std(&stored);
+        let (std, gradient) = (Reading::stored_std(&stored), Reading::stored_gradient(&stored));
         let Value::Object(fields) = stored else { return None };
         let value = fields.get("value").and_then(Value::as_f64);
-        Some(Reading { std, ..Reading::with(value, fields) })
+        Some(Reading { std, gradient, ..Reading::with(value, fields) })
     }
 
     /// A number that stands beside the value, or the value itself; a truth value is 0 or 1.
@@ -113,15 +127,21 @@ impl Reading {
             None => return Err("has no \"value\"".to_owned()),
             Some(value) => Some(finite(value.as_f64().ok_or("has a \"value\" that is not a number")?)?),
         };
-        let std = fields.get("std").filter(|_| value.is_some() || residuals.is_some()).cloned();
+        let has_value = value.is_some() || residuals.is_some();
+        let std = fields.get("std").filter(|_| has_value).cloned();
+        let gradient = fields.shift_remove("gradient").filter(|_| has_value);
         let reading = Reading::with(value, fields).needing(needed);
         let reading = match residuals {
             None => reading,
             Some(residuals) => reading.with_residuals(residuals)?,
         };
-        match std {
+        let reading = match std {
+            None => reading,
+            Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?)?,
+        };
+        match gradient {
             None => Ok(reading),
-            Some(std) => reading.with_std(std.as_f64().ok_or("has a \"std\" that is not a number")?),
+            Some(list) => reading.with_gradient(list),
         }
     }
 
@@ -136,7 +156,7 @@ impl Reading {
         if whole.len() <= FIELDS_KEPT {
             return whole;
         }
-        let kept = |name: &String| ["value", "std"].contains(&name.as_str()) || self.needed.contains(name);
+        let kept = |name: &String| ["value", "std", "gradient"].contains(&name.as_str()) || self.needed.contains(name);
         let fields: Map<String, Value> = self
             .fields
             .iter()
@@ -155,6 +175,21 @@ fn list_of_residuals(list: Value) -> Result<Vec<f64>, String> {
     let number = |(place, item): (usize, &Value)| {
         let wrong = || format!("has in place {} of its residuals {item}, which is not a finite number", place + 1);
         item.as_f64().filter(|r| r.is_finite()).ok_or_else(wrong)
+    };
+    items.iter().enumerate().map(number).collect()
+}
+
+/// Derivatives in the order of the parameters; `null` is not known. The error completes "the line …".
+fn gradient_of(list: &Value) -> Result<Vec<f64>, String> {
+    let Value::Array(items) = list else {
+        return Err("has a \"gradient\" that is not a list: one number for each parameter, null where it is not known"
+            .to_owned());
+    };
+    let number = |(place, item): (usize, &Value)| match item {
+        Value::Null => Ok(f64::NAN),
+        item => item.as_f64().ok_or_else(|| {
+            format!("has in place {} of its gradient {item}, which is neither a number nor null", place + 1)
+        }),
     };
     items.iter().enumerate().map(number).collect()
 }
@@ -251,6 +286,23 @@ mod tests {
             (r#"{"residuals": [1, "x"]}"#, "in place 2 of its residuals \"x\""),
             (r#"{"residuals": [1e200, 1e200]}"#, "no finite sum"),
             (r#"{"residuals": [3, 4], "value": 12.5}"#, "has the value 12.5 and residuals whose squares sum to 25"),
+        ] {
+            let error = Reading::parse(line, &[]).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_gradient_stands_beside_the_value_and_is_always_kept() {
+        let reading = Reading::parse(r#"{"value": 4, "gradient": [1.5, null, NaN]}"#, &[]).unwrap();
+        assert_eq!(reading.gradient.iter().map(|g| g.is_nan()).collect::<Vec<_>>(), [false, true, true]);
+        let long = format!(r#"{{"value": 1, "gradient": [2, 3], "all": "{}"}}"#, "x".repeat(FIELDS_KEPT));
+        let stored = Reading::parse(&long, &[]).unwrap().stored();
+        assert_eq!(stored, r#"{"value":1.0,"gradient":[2,3]}"#);
+        assert_eq!(Reading::restored(serde_json::from_str(&stored).unwrap()).unwrap().gradient, [2.0, 3.0]);
+        for (line, part) in [
+            (r#"{"value": 4, "gradient": 3}"#, "a \"gradient\" that is not a list"),
+            (r#"{"value": 4, "gradient": [1, "x"]}"#, "in place 2 of its gradient \"x\""),
         ] {
             let error = Reading::parse(line, &[]).unwrap_err();
             assert!(error.contains(part), "{error}");

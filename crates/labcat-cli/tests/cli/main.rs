@@ -1,6 +1,7 @@
 //! The command line as its users meet it: one program, so that it is linked once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod api;
 mod bench;
 mod cluster;
 mod common;

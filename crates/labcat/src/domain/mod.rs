@@ -113,7 +113,7 @@ impl Domain {
 
     /// Whether there is anything but reals that always mean something.
     pub(crate) fn is_mixed(&self) -> bool {
-        let plain = |(p, s): (&Parameter, &Span)| p.kind == ParameterKind::Real && s.when.is_none();
+        let plain = |(p, s): (&Parameter, &Span)| p.levels().is_none() && s.when.is_none();
         !self.parameters.iter().zip(&self.spans).all(plain)
     }
 
@@ -295,7 +295,7 @@ fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
     if !(low.is_finite() && high.is_finite()) {
         return bounds("both must be finite");
     }
-    if low > high || (low == high && matches!(p.kind, ParameterKind::Real | ParameterKind::Stepped { .. })) {
+    if low > high || (low == high && matches!(p.kind, ParameterKind::Stepped { .. })) {
         return inverted();
     }
     match &p.kind {
@@ -321,7 +321,7 @@ fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
     }
     let (middle, half) = p.middle_and_half();
     let wide = half > 0.0 && middle + half > middle && middle - half < middle;
-    if wide { Ok(()) } else { inverted() }
+    if wide || p.levels() == Some(1) { Ok(()) } else { inverted() }
 }
 
 /// What the steps of a number must be, if they do not fill its range.

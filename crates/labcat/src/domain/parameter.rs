@@ -195,10 +195,10 @@ impl Parameter {
         Self { when: Some(Condition { parameter: parameter.into(), values: values.to_vec() }), ..self }
     }
 
-    /// The number of values; `None` for a real.
+    /// The number of values; `None` for a real, unless its bounds are equal: then it is fixed.
     pub fn levels(&self) -> Option<u64> {
         match &self.kind {
-            ParameterKind::Real => None,
+            ParameterKind::Real => (self.low == self.high).then_some(1),
             ParameterKind::Categorical { labels, .. } => Some(labels.len() as u64),
             ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => {
                 Some(((self.high - self.low) / self.step()).round() as u64 + 1)
@@ -231,9 +231,12 @@ impl Parameter {
         }
     }
 
-    /// The nearest value that is allowed.
-    pub(crate) fn nearest(&self, value: f64) -> f64 {
+    /// The nearest value that is allowed; bounds that no domain takes allow any.
+    pub fn nearest(&self, value: f64) -> f64 {
         let step = self.step();
+        if self.low.is_nan() || self.high.is_nan() || self.low > self.high {
+            return value;
+        }
         if step == 0.0 {
             return value.clamp(self.low, self.high);
         }
