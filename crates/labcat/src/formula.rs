@@ -23,7 +23,7 @@ use std::fmt;
 ///
 /// let formula = Formula::parse("0 <= x + 2*y <= sqrt(z)")?;
 /// assert_eq!(formula.names().collect::<Vec<_>>(), ["x", "y", "z"]);
-/// // How far the sides of each comparison are apart: met where not above 0.
+/// // How far the sides of each comparison are apart: satisfied when not above 0.
 /// assert_eq!(formula.excesses(&[1.0, 1.0, 4.0]), [-3.0, 1.0]);
 /// assert_eq!(Formula::parse("x + 2y <= 1").unwrap_err().column, 6);
 /// # Ok::<(), labcat::FormulaError>(())
@@ -152,7 +152,7 @@ impl Formula {
         self.comparisons.contains(&Comparison::Equal)
     }
 
-    /// By how much each comparison is violated, given the values of its names in their order: met where not above 0, and nowhere
+    /// By how much each comparison is violated, given the values of its names in their order: satisfied when not above 0, and nowhere
     /// where it is NaN.
     pub fn excesses(&self, values: &[f64]) -> Vec<f64> {
         (0..self.comparisons.len()).map(|k| self.excess(k, values)).collect()
@@ -179,7 +179,7 @@ impl Formula {
         factors.iter().any(|f| *f != 0.0).then_some((factors, high[n] - low[n]))
     }
 
-    /// The place of each name among the parameters, `None` if it is of none. A choice among texts has no number to compute with.
+    /// The place of each name among the parameters, `None` if it is of none. A category of texts has no number to compute with.
     pub fn places(&self, domain: &Domain) -> Result<Vec<Option<usize>>, FormulaError> {
         let place = |(k, name): (usize, &str)| {
             let place = domain.parameters().iter().position(|p| p.name == name);
@@ -206,7 +206,7 @@ impl fmt::Display for Formula {
 }
 
 impl Known {
-    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, integers, truth values (0 or 1) and choices among
+    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, integers, truth values (0 or 1) and categories of
     /// numbers. Where a parameter of it does not apply, it is met.
     ///
     /// ```

@@ -9,7 +9,7 @@ use crate::rng::Rng;
 use std::fmt;
 use std::sync::Arc;
 
-/// A cheap function of a point in user units, met where not above 0 (and nowhere where it is NaN).
+/// A cheap function g of a point in user units: the constraint is satisfied when g ≤ 0 (and not where g is NaN).
 pub type Function = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
 
 /// Constraints on the parameters that are checked before an evaluation.
@@ -64,7 +64,7 @@ pub enum KnownError {
     /// A factor or a bound is NaN, or a factor infinite.
     #[error("a linear constraint has a factor or bound that is not a finite number")]
     NotFinite,
-    /// A linear constraint has a factor for a choice, which is no number.
+    /// A linear constraint has a factor for a category, which is no number.
     #[error("a linear constraint has a factor for `{name}`, a choice: use 0 there, or a function of the parameters")]
     Choice {
         /// The parameter.
@@ -295,7 +295,7 @@ impl Known {
     }
 
     /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Integers
-    /// and choices stay: they have no slope.
+    /// and categories stay: they have no slope.
     pub(crate) fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
         let mut within = Halfspaces::cube(d, 1.0).moved(u);

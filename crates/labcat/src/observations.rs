@@ -52,7 +52,7 @@ pub struct Outcome {
     /// Standard deviation of the noise in the value, if it is known of this evaluation.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     std: Option<f64>,
-    /// Measured constraints, finite: met where none is above 0.
+    /// Measured constraints, finite: satisfied when none is above 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     constraints: Vec<f64>,
     /// Standard deviation of the noise in each constraint; NaN where one is not known, empty if none is.
@@ -118,7 +118,7 @@ impl Outcome {
         Self { reason: (!reason.is_empty()).then(|| reason.to_owned()), ..Self::default() }
     }
 
-    /// The same with measured constraints, met where none is above 0. A value may be missing where one is violated. A constraint that
+    /// The same with measured constraints, satisfied when none is above 0. A value may be missing where one is violated. A constraint that
     /// is not finite is a failure of the whole evaluation.
     ///
     /// ```

@@ -8,7 +8,7 @@ use crate::qp::{self, Halfspaces};
 pub(crate) struct Look {
     pub(crate) value: f64,
     pub(crate) gradient: Vec<f64>,
-    /// Each constraint, met where not above 0, with its gradient. One that is flat or not defined at a point may be missing there: then
+    /// Each constraint g ≤ 0 with its gradient. One that is flat or not defined at a point may be missing there: then
     /// those after it move up.
     pub(crate) limits: Vec<(f64, Vec<f64>)>,
 }

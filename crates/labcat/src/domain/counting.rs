@@ -1,4 +1,4 @@
-//! Configurations of whole numbers and choices: how many there are, which they are, and which lie next to each other.
+//! Configurations of integers and categories: how many there are, which they are, and which lie next to each other.
 
 use super::{Axis, Domain, LARGEST, Parameter, ParameterKind};
 use std::ops::Range;
@@ -60,7 +60,7 @@ impl Domain {
         coordinates.filter(|c| !c.is_empty() && !self.axes[c.start].turns()).collect()
     }
 
-    /// Whether two places in the box stand for the same whole numbers and choices, whatever the reals.
+    /// Whether two places in the box stand for the same integers and categories, whatever the reals.
     pub(crate) fn same_choices(&self, a: &[f64], b: &[f64]) -> bool {
         self.axes.iter().zip(a.iter().zip(b)).all(|(axis, (a, b))| *axis == Axis::Real || a == b)
     }

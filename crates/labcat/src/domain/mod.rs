@@ -1,7 +1,7 @@
 //! Parameters, and the map between user values and the box [−1, 1]^d in which everything else works.
 //!
-//! A real or whole number, a pair and an ordered choice take one coordinate of the box, an unordered choice of more than two labels one
-//! for each label, a fixed value none. Whole numbers and choices have *places* in the box, and [`Domain::snap`] moves a point to the
+//! A real, an integer, a pair and an ordered category take one coordinate of the box, an unordered category of more than two labels one
+//! for each label, a fixed value none. Integers and categories have *places* in the box, and [`Domain::snap`] moves a point to the
 //! place of the values it stands for: the model sees what the objective sees.
 
 mod counting;
@@ -14,11 +14,11 @@ pub use parameter::{Condition, Label, Parameter, ParameterKind, Scale};
 use crate::math;
 use parameter::steps_above;
 
-/// A whole number with at least this many values is searched like a real: its axis turns with those of the reals.
+/// An integer with at least this many values is searched like a real: its axis turns with those of the reals.
 const MANY: u64 = 64;
-/// The largest whole number that a point can hold exactly.
+/// The largest integer that a point can hold exactly.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
-/// Where the coordinate of a choice stands, for the label that is chosen and with the other sign for the others.
+/// Where the coordinate of a category stands, for the label that is chosen and with the other sign for the others.
 const CHOSEN: f64 = 0.5;
 
 /// What a coordinate of the box stands for.
@@ -26,11 +26,11 @@ const CHOSEN: f64 = 0.5;
 pub(crate) enum Axis {
     /// A real number.
     Real,
-    /// A whole number with many values.
+    /// An integer with many values.
     Whole,
-    /// A whole number or ordered choice with few values.
+    /// An integer or ordered category with few values.
     Steps,
-    /// A label or a switch.
+    /// A label or a boolean.
     Choice,
 }
 
@@ -95,8 +95,8 @@ impl Domain {
         Ok(Self { parameters, spans, axes })
     }
 
-    /// Number of coordinates of the box in which the search works: one for each parameter of reals, whole numbers and pairs, one for
-    /// each label of an unordered choice, none for a fixed value.
+    /// Number of coordinates of the box in which the search works: one for each parameter of reals, integers and pairs, one for
+    /// each label of an unordered category, none for a fixed value.
     pub fn dim(&self) -> usize {
         self.axes.len()
     }

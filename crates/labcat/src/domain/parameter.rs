@@ -18,7 +18,7 @@ pub enum Scale {
     Log,
 }
 
-/// One of the choices of a categorical parameter.
+/// A category of a categorical parameter.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 pub enum Label {
@@ -26,7 +26,7 @@ pub enum Label {
     Empty,
     /// Yes or no.
     Flag(bool),
-    /// A whole number.
+    /// An integer.
     Whole(i64),
     /// Any other number.
     Number(f64),
@@ -76,7 +76,7 @@ pub enum ParameterKind {
         /// The distance between neighbours.
         step: f64,
     },
-    /// A whole number: `low`, `low + step`, … up to `high`.
+    /// An integer: `low`, `low + step`, … up to `high`.
     Integer {
         /// The distance between neighbours.
         step: u64,
@@ -98,7 +98,7 @@ pub enum ParameterKind {
 pub struct Condition {
     /// The name of the other parameter, which comes before this one.
     pub parameter: String,
-    /// The values, as in a point: a whole number, the number of a label, 0 or 1.
+    /// The values, as in a point: an integer, the number of a label, 0 or 1.
     pub values: Vec<f64>,
 }
 
@@ -150,7 +150,7 @@ impl Parameter {
         Self::new(name, low, high, ParameterKind::Real)
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn integer(name: &str, low: f64, high: f64) -> Self {
         Self::new(name, low, high, ParameterKind::Integer { step: 1 })
     }
@@ -172,7 +172,7 @@ impl Parameter {
         Self { scale, ..self }
     }
 
-    /// The same whole number in steps.
+    /// The same integer in steps.
     pub fn in_steps(self, step: u64) -> Self {
         Self { kind: ParameterKind::Integer { step }, ..self }
     }
@@ -258,7 +258,7 @@ impl Parameter {
         }
     }
 
-    /// A value of a point as a number to compute with, if it is one: choices count as the numbers they are, truth values as 0 and 1.
+    /// A value of a point as a number to compute with, if it is one: categories count as the numbers they are, truth values as 0 and 1.
     pub fn number(&self, value: f64) -> Option<f64> {
         match &self.kind {
             ParameterKind::Categorical { labels, .. } => labels.get(value as usize)?.number(),

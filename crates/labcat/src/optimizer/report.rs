@@ -106,7 +106,7 @@ pub struct StepReport {
     pub centre: Vec<f64>,
     /// Rotation R, column after column: the axes of the frame, in the box [−1, 1]^d.
     pub rotation: Vec<f64>,
-    /// Half-widths β S of the trust region along the axes, in units of the box; choices, which it does not bound, are left out.
+    /// Half-widths β S of the trust region along the axes, in units of the box; categories, which it does not bound, are left out.
     pub half_widths: Vec<f64>,
     /// a: range of the outputs in the model.
     pub output_range: f64,
