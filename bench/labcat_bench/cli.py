@@ -121,7 +121,10 @@ def parser() -> argparse.ArgumentParser:
     )
     common_options(sub, "versus")
     sub.add_argument(
-        "settings", nargs="+", help="default, `paper,beta=0.3`, `default@/venv/bin/python`, or a peer's name"
+        "settings",
+        nargs="+",
+        help="default, `paper,beta=0.3`, `default@/venv/bin/python`, a peer's name,"
+        " or `each`: default with each of its options as in paper, one at a time",
     )
     coco_options(sub, range(1, 16))
     sub.add_argument("--suite", default="bbob", help="(default: %(default)s)")

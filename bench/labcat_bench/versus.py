@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+import labcat
+
 from . import foreign
 from .algorithms import PRESETS, Algorithm, labcat_algorithm, literal, peer_algorithm, peers
 from .coco import decimal
@@ -54,8 +56,14 @@ def setting(text: str, kind: Kind = "box") -> Algorithm:
     return replace(labcat_algorithm(preset, text, **options), python=python, build=made)
 
 
+def each_option() -> list[str]:
+    """`default` with each of its options, one at a time, as in `paper`: what every part of it is worth."""
+    return [f"default,{name}={o.paper}" for name, o in labcat.SWITCHES.items() if o.paper != o.default]
+
+
 def settings(texts: Sequence[str], kind: Kind = "box") -> list[Algorithm]:
-    """All of them, each told apart from its like by a number."""
+    """All of them, each told apart from its like by a number; `each` stands for `each_option`."""
+    texts = [text for given in texts for text in (each_option() if given == "each" else [given])]
     if len(texts) < 2:
         raise ValueError("a comparison needs two settings or more")
     return told_apart([setting(text, kind) for text in texts], texts)
@@ -167,7 +175,23 @@ def summarise(records: Sequence[Record], runs: Sequence[Run], factor: int) -> li
         blocks += [block for dim in dims for block in compared(base, other, scored, [dim], factor, groups)]
         if len(dims) > 1:
             blocks += compared(base, other, scored, dims, factor, groups)
+    if len(others) > 1:
+        blocks.append(overview(base, scored))
     return [*blocks, cost_table(by_label)]
+
+
+def overview(base: str, scored: Mapping[str, Scores]) -> Table:
+    """One row a setting, one column a dimension."""
+    dims = sorted({dim for dim, _, _ in scored[base]})
+
+    def cell(other: str, dim: int) -> str:
+        pairs = {key: (scored[base][key], scored[other][key]) for key in scored[base] if key[0] == dim}
+        found = [difference(changes_of(pairs, index)) for index in (0, 1)]
+        return " / ".join(f"**{change}**" if change.significant else str(change) for change in found)
+
+    rows = [[other, *(cell(other, dim) for dim in dims)] for other in scored if other != base]
+    note = "AUC / Solved, paired, ± one standard error over instances; bold beyond two."
+    return Table(f"Differences from {base}", ["setting", *(f"d = {dim}" for dim in dims)], rows, note)
 
 
 def compared(

@@ -147,3 +147,16 @@ def test_records_carry_the_label(tmp_path):
     assert run(tmp_path, "default", "default,beta=0.3") == 0
     entries = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert {e["algorithm"] for e in entries if "key" in e} == {"default", "default,beta=0.3"}
+
+
+def test_each_option_of_default_is_put_back_alone(tmp_path, capsys):
+    each = versus.each_option()
+    assert "default,refine=0" in each and "default,give_up=none" in each and len(each) > 10
+    assert not any(text.startswith(("default,beta=", "default,seed=")) for text in each)  # the same in both presets
+    assert [a.label for a in versus.settings(["default", "each"])] == ["default", *each]
+    assert run(tmp_path, "default", "default,refine=0", "default,warp=false", "--dims", "2,3") == 0
+    table = capsys.readouterr().out.split("Differences from default")[1]
+    header, _, *rows = (line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|"))
+    assert [title.strip() for title in header] == ["setting", "d = 2", "d = 3"]
+    assert [row[0].strip() for row in rows[:2]] == ["default,refine=0", "default,warp=false"]
+    assert all(cell.count("±") == 2 for row in rows[:2] for cell in row[1:])
