@@ -74,10 +74,12 @@ class Real:
     def to_number(self, value: Any) -> float:
         """The number that stands for a value in the core."""
         number = _number(value)
-        if self.step is None or not self.low <= number <= self.high:
-            return number
-        near = _labcat.Parameter("", "real", self.low, self.high, scale=self.scale, step=self.step).nearest(number)
-        return near if abs(near - number) <= _ROUNDING * self.step else number
+        near = self._nearest(number)
+        return near if self.step and abs(near - number) <= _ROUNDING * self.step else number
+
+    def _nearest(self, number: float) -> float:
+        """The nearest value, as the core has it."""
+        return _labcat.Parameter("", "real", self.low, self.high, scale=self.scale, step=self.step or 0.0).nearest(number)
 
     def from_number(self, number: float) -> float:
         """The value that a number of the core stands for."""
@@ -85,7 +87,7 @@ class Real:
 
     def allows(self, number: float) -> bool:
         """Whether a number stands for a value of this parameter."""
-        return self.low <= number <= self.high and number == self.to_number(number)
+        return self.low <= number <= self.high and number == self._nearest(number)
 
     @property
     def allowed(self) -> str:
@@ -237,10 +239,10 @@ def checked(name: str, parameter: object) -> Parameter:
         raise InvalidError(f"the name of a parameter is {name!r}, which is not Unicode text (a lone surrogate)") from None
     if isinstance(parameter, Integer):
         first, last = _whole(name, "low", parameter.low), _whole(name, "high", parameter.high)
-        step = _whole(name, "step", parameter.step)
-        if step < 1:
-            raise InvalidError(f"the step of parameter {name!r} is {step}; it must be at least 1")
-        return Integer(first, last, parameter.scale, step, when=parameter.when)
+        whole = _whole(name, "step", parameter.step)
+        if whole < 1:
+            raise InvalidError(f"the step of parameter {name!r} is {whole}; it must be at least 1")
+        return Integer(first, last, parameter.scale, whole, when=parameter.when)
     if _lists_labels(parameter):
         return Categorical(parameter)  # type: ignore[arg-type]
     if isinstance(parameter, (Categorical, Boolean)):
