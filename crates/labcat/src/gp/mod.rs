@@ -2,6 +2,7 @@
 
 pub(crate) mod kernel;
 pub(crate) mod likelihood;
+pub(crate) mod residuals;
 pub(crate) mod surrogate;
 
 use crate::linalg::{self, Matrix, NonPositivePivot};

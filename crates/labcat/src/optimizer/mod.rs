@@ -227,7 +227,9 @@ impl Optimizer {
                 }
                 return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
-            let least = self.settings.initial_points.min(2 + self.domain.free_parameters());
+            // The linear trend of residuals takes one evaluation less than a model of their sum.
+            let told = self.run.now.members.first().is_some_and(|&p| !self.observations.residuals(p).is_empty());
+            let least = self.settings.initial_points.min(2 + self.domain.free_parameters() - usize::from(told));
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
                 match self.design_point() {
                     Some(x) => return Ok((Choice::given(x, Origin::Design), restart)),
@@ -571,6 +573,7 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
+            residuals::adapt_design(&self.domain, &self.observations, &mut self.run, position);
         }
         self.portfolio.place(&self.domain, &self.observations, position, succeeded);
         // The search of the reals and the survey need not have taken it in.

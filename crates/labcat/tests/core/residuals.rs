@@ -49,6 +49,34 @@ fn residuals_save_evaluations() {
     assert!(evaluations_to(1e-10, &[-1.2, 1.0], 25, true, rosenbrock) <= 25);
 }
 
+/// A step that changes the residuals by far more than they are tells nothing of their slopes: the design comes nearer, and that direction again.
+#[test]
+fn a_design_that_is_too_wide_comes_nearer() {
+    let bounds = [(-10.0, 10.0); 3];
+    let mut optimizer = Optimizer::new(Domain::new(&bounds).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[&[0.0; 3]], None).unwrap();
+    let distances: Vec<f64> = (0..5)
+        .map(|_| {
+            let s = optimizer.ask().unwrap();
+            let residuals = s.x.iter().map(|x| (10.0 * x).sinh() + 0.1).collect();
+            optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+            s.x.iter().fold(0.0_f64, |most, x| most.max(x.abs()))
+        })
+        .collect();
+    assert!((distances[1] - 1.0).abs() < 1e-12, "{distances:?}");
+    assert!(distances[2..].iter().all(|d| *d < 0.11), "{distances:?}");
+}
+
+/// One evaluation whose residuals overflow nearly is left out of the model of the others.
+#[test]
+fn one_huge_evaluation_does_not_spoil_the_model() {
+    fn steep(x: &[f64]) -> Vec<f64> {
+        let wall = if x[0] > 2.0 { 1e40 } else { 0.0 };
+        vec![10.0 * (x[1] - x[0] * x[0]) + wall, 1.0 - x[0]]
+    }
+    assert!(evaluations_to(1e-10, &[1.9, -1.0], 25, true, steep) <= 25);
+}
+
 #[test]
 fn ten_thousand_residuals_are_modelled_like_few() {
     // The same two residuals, five thousand times each.
