@@ -314,6 +314,11 @@ impl Observations {
         self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
     }
 
+    /// Whether derivatives were told with some evaluation.
+    pub(crate) fn has_gradients(&self) -> bool {
+        self.evaluations.iter().any(|e| !e.outcome.gradient().is_empty())
+    }
+
     /// The residuals of an evaluation; empty if none were told.
     pub(crate) fn residuals(&self, position: usize) -> &[f64] {
         self.evaluations[position].outcome.residuals()

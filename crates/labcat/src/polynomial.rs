@@ -86,27 +86,6 @@ impl Polynomial {
         self.solve()
     }
 
-    /// Takes rows `from..to` into the newest fit, that of the rows before them, all of weight 1: at the price of these rows alone.
-    pub(crate) fn extend(&mut self, x: &Matrix, y: &[f64], (from, to): (usize, usize)) -> bool {
-        let count = self.coefficients.len();
-        // R and R b, and what was left over, stand for the rows that they came from.
-        let mut triangle = Matrix::zeros(count + 1, count + 1);
-        for j in 0..count {
-            let column = &self.system.col(j)[..=j];
-            triangle.col_mut(j)[..=j].copy_from_slice(column);
-            linalg::axpy(&mut triangle.col_mut(count)[..=j], self.coefficients[j], column);
-        }
-        triangle[(count, count)] = self.left_over();
-        self.system.reshape(count + 1 + to - from, count + 1);
-        for j in 0..=count {
-            self.system.col_mut(j)[..=count].copy_from_slice(triangle.col(j));
-        }
-        for row in from..to {
-            self.put(count + 1 + row - from, x, y, row, 1.0);
-        }
-        self.solve()
-    }
-
     /// Row `of` of the data as a row of the system.
     fn put(&mut self, row: usize, x: &Matrix, y: &[f64], of: usize, weight: f64) {
         self.system[(row, 0)] = weight;
@@ -151,12 +130,6 @@ impl Polynomial {
         }
     }
 
-    /// The root of the sum of squares that the newest fit left over, if it had more rows than coefficients.
-    pub(crate) fn left_over(&self) -> f64 {
-        let count = self.coefficients.len();
-        if self.system.rows() > count { self.system[(count, count)].abs() } else { 0.0 }
-    }
-
     /// The constant and the slope at 0.
     pub(crate) fn at_centre(&self) -> (f64, &[f64]) {
         (self.coefficients[0], &self.coefficients[1..=self.d])
@@ -199,15 +172,6 @@ impl Polynomial {
         let mut values = Vec::new();
         self.monomials_at(x, &mut values);
         (linalg::dot(&values, &self.coefficients), self.std_of(&values))
-    }
-
-    /// By how much it is smaller at `here` than at `there`, and the standard deviation of that, as before.
-    pub(crate) fn gain(&self, here: &[f64], there: &[f64]) -> (f64, f64) {
-        let (mut at, mut from) = (Vec::new(), Vec::new());
-        self.monomials_at(here, &mut at);
-        self.monomials_at(there, &mut from);
-        linalg::axpy(&mut from, -1.0, &at);
-        (linalg::dot(&from, &self.coefficients), self.std_of(&from))
     }
 
     /// |R⁻ᵀ t|: the standard deviation of the sum of the coefficients, each times its t.

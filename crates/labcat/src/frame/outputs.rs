@@ -114,6 +114,21 @@ pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Ou
     Outputs { half_range, minimum, largest: minimum.abs().max(maximum.abs()), median, bend }
 }
 
+/// Normalises finite outputs in units of at least `narrowest`, bent from their median above the smallest on, or from `least` if that is more: a
+/// range of many orders of magnitude takes as many logarithms.
+pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outputs {
+    let mut sorted = Vec::new();
+    let mut outputs = normalise(y, false, &mut sorted).no_narrower_than(narrowest, y);
+    sorted.retain(|y| *y > 0.0);
+    let median = sorted.get(sorted.len() / 2).map_or(1.0, |y| y.min(outputs.median.max(*y)));
+    let q = median.max(least / outputs.range());
+    if outputs.range() > 0.0 && q < NO_TAIL {
+        outputs.bend = Some(q);
+        y.iter_mut().for_each(|y| *y = math::log1p(*y / q) / math::log1p(1.0 / q));
+    }
+    outputs
+}
+
 /// From this median of y′ on, no warp.
 const NO_TAIL: f64 = 0.5;
 

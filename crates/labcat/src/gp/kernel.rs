@@ -16,6 +16,8 @@ pub enum KernelKind {
     SquaredExponential,
     /// Matérn with ν = 5/2, rougher: (1 + r + r²/3) e^(−r), r = √(5 s).
     Matern52,
+    /// Matérn with ν = 3/2, rougher still: (1 + r) e^(−r), r = √(3 s).
+    Matern32,
 }
 
 impl KernelKind {
@@ -27,6 +29,10 @@ impl KernelKind {
             Self::Matern52 => {
                 let r = (5.0 * s).sqrt();
                 (1.0 + r + r * r / 3.0) * math::exp(-r)
+            }
+            Self::Matern32 => {
+                let r = (3.0 * s).sqrt();
+                (1.0 + r) * math::exp(-r)
             }
         }
     }
@@ -41,6 +47,12 @@ impl KernelKind {
                 let e = math::exp(-r);
                 (-5.0 / 6.0 * (1.0 + r) * e, 25.0 / 12.0 * e)
             }
+            Self::Matern32 => {
+                // k″ has no limit at 0, where it only ever multiplies squares of differences.
+                let r = (3.0 * s).sqrt();
+                let e = math::exp(-r);
+                (-1.5 * e, 2.25 * e / r.max(1e-6))
+            }
         }
     }
 
@@ -50,13 +62,14 @@ impl KernelKind {
         match self {
             Self::SquaredExponential => s.iter_mut().for_each(|s| *s = Self::SquaredExponential.at(*s)),
             Self::Matern52 => s.iter_mut().for_each(|s| *s = Self::Matern52.at(*s)),
+            Self::Matern32 => s.iter_mut().for_each(|s| *s = Self::Matern32.at(*s)),
         }
     }
 
     /// k′ and k″ of the pairs of row q of `x` and the rows above it, whose k is known.
     #[inline(always)]
     pub(crate) fn slopes(self, x: &Matrix, q: usize, k: &[f64], k1: &mut [f64], k2: &mut [f64]) {
-        if self == Self::Matern52 {
+        if self != Self::SquaredExponential {
             x.squared_distances_to(|i| x[(q, i)], k2); // s goes where k″ comes to
         }
         let pairs = k.iter().zip(k1).zip(k2);
@@ -65,6 +78,7 @@ impl KernelKind {
                 pairs.for_each(|((k, k1), k2)| (*k1, *k2) = Self::SquaredExponential.slopes_at(*k2, *k));
             }
             Self::Matern52 => pairs.for_each(|((k, k1), k2)| (*k1, *k2) = Self::Matern52.slopes_at(*k2, *k)),
+            Self::Matern32 => pairs.for_each(|((k, k1), k2)| (*k1, *k2) = Self::Matern32.slopes_at(*k2, *k)),
         }
     }
 }

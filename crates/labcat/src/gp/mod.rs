@@ -7,6 +7,7 @@ pub(crate) mod surrogate;
 
 use crate::linalg::{self, Matrix, NonPositivePivot};
 use crate::math;
+use crate::rng::Rng;
 use crate::wide::wide;
 use kernel::KernelKind;
 
@@ -48,10 +49,34 @@ pub(crate) struct Buffers {
     residual: Vec<f64>,
     /// Variance of the noise in each output; empty for none.
     noise: Vec<f64>,
+    trend: Option<Trend>,
     correlations: Matrix,
     factor: Matrix,
     alpha: Vec<f64>,
     scratch: Vec<f64>,
+}
+
+/// A quadratic trend whose coefficients are unknown: v (1 + Σ w_j a_j b_j)² is added to the covariance of f(a) and f(b).
+#[derive(Clone, Debug)]
+pub(crate) struct Trend {
+    pub(crate) variance: f64,
+    pub(crate) weights: Vec<f64>,
+}
+
+impl Trend {
+    /// 1 + Σ w_j a_j b_j.
+    fn product(&self, a: impl Fn(usize) -> f64, b: impl Fn(usize) -> f64) -> f64 {
+        1.0 + self.weights.iter().enumerate().map(|(j, w)| w * a(j) * b(j)).sum::<f64>()
+    }
+
+    /// Adds the covariances of the rows of x.
+    fn add_to(&self, x: &Matrix, k: &mut Matrix) {
+        for q in 0..x.rows() {
+            for p in 0..x.rows() {
+                k[(p, q)] += self.variance * self.product(|j| x[(p, j)], |j| x[(q, j)]).powi(2);
+            }
+        }
+    }
 }
 
 impl Buffers {
@@ -59,7 +84,13 @@ impl Buffers {
     pub(crate) fn inputs(&mut self, n: usize, d: usize) -> &mut Matrix {
         self.x.reshape(n, d);
         self.noise.clear();
+        self.trend = None;
         &mut self.x
+    }
+
+    /// Gives the model to fit next a trend. It takes no slopes.
+    pub(crate) fn set_trend(&mut self, trend: Trend) {
+        self.trend = Some(trend);
     }
 
     /// Gives the outputs to fit next noise of these variances, one for each row of the inputs or none.
@@ -106,6 +137,9 @@ impl Gp {
         kernel_matrix(&prior, &b.x, &mut b.correlations, &mut b.factor);
         for (i, noise) in b.noise.iter().enumerate() {
             b.factor[(i, i)] += noise;
+        }
+        if let Some(trend) = &b.trend {
+            trend.add_to(&b.x, &mut b.factor);
         }
         if let Err(pivot) = linalg::cholesky(&mut b.factor) {
             return Err((pivot, b));
@@ -201,33 +235,65 @@ impl Gp {
         (slope, 0.5 * linalg::dot(&image, &image))
     }
 
-    /// First derivatives of log p(Y′ | X′, θ) in ln σ_f² and in the logarithm of a factor on all noise variances, ½ αᵀ K_i α − ½ tr(K⁻¹ K_i)
-    /// for K_i = K − N and N, and L⁻¹ K_i α, of which the average information is made. Takes K⁻¹, and a model without a nugget.
-    pub(crate) fn variance_slopes(&self, inverse: &Matrix) -> [(f64, Vec<f64>); 2] {
-        let b = &self.b;
+    /// First derivatives of log p(Y′ | X′, θ) in ln σ_f², in the logarithm of a factor on all noise variances and in that of the trend's variance,
+    /// ½ αᵀ K_i α − ½ tr(K⁻¹ K_i) for K_i = K − N − T, N and T, and L⁻¹ K_i α, of which the average information is made. Takes K⁻¹, and a model
+    /// without a nugget.
+    pub(crate) fn variance_slopes(&self, inverse: &Matrix) -> [(f64, Vec<f64>); 3] {
+        let (b, n) = (&self.b, self.b.alpha.len());
         let noise: Vec<f64> = b.noise.iter().zip(&b.alpha).map(|(n, a)| n * a).collect();
-        let signal: Vec<f64> = b.residual.iter().zip(&noise).map(|(r, n)| r - n).collect();
         let of_noise = b.noise.iter().enumerate().map(|(i, n)| n * inverse[(i, i)]).sum::<f64>();
-        [(signal, b.noise.len() as f64 - of_noise), (noise, of_noise)].map(|(mut image, trace)| {
+        let (mut trend, mut of_trend) = (vec![0.0; n], 0.0);
+        if let Some(t) = &b.trend {
+            let mut k = Matrix::zeros(n, n);
+            t.add_to(&b.x, &mut k);
+            for q in 0..n {
+                linalg::axpy(&mut trend, b.alpha[q], k.col(q));
+                of_trend += linalg::dot(k.col(q), inverse.col(q));
+            }
+        }
+        let signal: Vec<f64> = b.residual.iter().zip(&noise).zip(&trend).map(|((r, n), t)| r - n - t).collect();
+        let of_signal = n as f64 - of_noise - of_trend;
+        [(signal, of_signal), (noise, of_noise), (trend, of_trend)].map(|(mut image, trace)| {
             let slope = 0.5 * (linalg::dot(&image, &b.alpha) - trace);
             linalg::solve_lower(&b.factor, &mut image);
             (slope, image)
         })
     }
 
-    /// By how much μ is smaller at `here` than at `there`, and the standard deviation of that: f at two places that are near each other is
-    /// wrong in the same way. Only before rows are appended.
-    pub(crate) fn gain(&self, here: &[f64], there: &[f64]) -> (f64, f64) {
-        let (b, prior) = (&self.b, &self.prior);
-        let (mut difference, mut k) = (vec![0.0; b.x.rows()], vec![0.0; b.x.rows()]);
-        kernel_column(prior, &b.x, there, &mut difference);
-        kernel_column(prior, &b.x, here, &mut k);
-        linalg::axpy(&mut difference, -1.0, &k);
-        let gain = linalg::dot(&difference, &b.alpha);
-        linalg::solve_lower(&b.factor, &mut difference);
-        let correlation = prior.kernel.at(here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum());
-        let variance = 2.0 * prior.signal * (1.0 - correlation) - linalg::dot(&difference, &difference);
-        (gain, variance.max(0.0).sqrt())
+    /// Whether every row is a value and there is no trend.
+    fn is_plain(&self) -> bool {
+        self.directions.is_empty() && self.b.trend.is_none()
+    }
+
+    /// Variance of f(x) before anything was observed.
+    fn variance(&self, x: impl Fn(usize) -> f64) -> f64 {
+        let of_trend = |trend: &Trend| trend.variance * trend.product(&x, &x).powi(2);
+        self.prior.signal + self.prior.nugget + self.b.trend.as_ref().map_or(0.0, of_trend)
+    }
+
+    /// Functions drawn from the posterior, at the rows of `points`; `None` if their covariance cannot be factored.
+    pub(crate) fn draws(&self, points: &Matrix, count: usize, rng: &mut Rng) -> Option<Vec<Vec<f64>>> {
+        const JITTER: f64 = 1e-8;
+        let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
+        self.predict(points, &mut k_star, &mut mean, &mut std);
+        let (mut correlations, mut covariance, mut known) = (Matrix::default(), Matrix::default(), Matrix::default());
+        let prior = Prior { nugget: JITTER * self.prior.signal, ..self.prior };
+        kernel_matrix(&prior, points, &mut correlations, &mut covariance);
+        if let Some(trend) = &self.b.trend {
+            trend.add_to(points, &mut covariance);
+        }
+        linalg::neg_gram(&k_star, &mut known);
+        for q in 0..points.rows() {
+            linalg::axpy(covariance.col_mut(q), 1.0, known.col(q));
+        }
+        linalg::cholesky(&mut covariance).ok()?;
+        let mut draw = || {
+            let z: Vec<f64> = (0..mean.len()).map(|_| rng.normal()).collect();
+            let mut draw = mean.clone();
+            z.iter().enumerate().for_each(|(q, z)| linalg::axpy(&mut draw[q..], *z, &covariance.col(q)[q..]));
+            draw
+        };
+        Some((0..count).map(|_| draw()).collect())
     }
 
     /// α = K⁻¹ (y − m).
@@ -328,6 +394,10 @@ impl Gp {
         out.clear();
         out.resize(b.x.rows(), 0.0);
         kernel_column(prior, &b.x, x, out);
+        if let Some(trend) = &b.trend {
+            let add = |(i, k): (usize, &mut f64)| *k += trend.variance * trend.product(|j| x[j], |j| b.x[(i, j)]).powi(2);
+            return out.iter_mut().enumerate().for_each(add);
+        }
         if along.is_none() && self.directions.is_empty() {
             return;
         }
@@ -364,7 +434,7 @@ impl Gp {
     }
 
     /// α of the outputs themselves.
-    fn weights(&self) -> &[f64] {
+    pub(crate) fn weights(&self) -> &[f64] {
         &self.b.alpha
     }
 
@@ -405,7 +475,7 @@ impl Gp {
 
     /// Adds the second derivatives of the mean.
     fn add_hessian(&self, x: &[f64], out: &mut Matrix) {
-        if self.directions.is_empty() {
+        if self.is_plain() {
             return self.add_hessian_of(x, &self.b.alpha, 1.0, out);
         }
         // Slopes have third derivatives of the kernel, which need not exist: differences of the mean's gradient.
@@ -448,7 +518,7 @@ impl Gp {
         linalg::squared_distances(points, &self.b.x, k_star);
         mean.clear();
         mean.resize(points.rows(), self.prior.mean);
-        if self.directions.is_empty() {
+        if self.is_plain() {
             add_weighted_kernels(&self.prior, &self.b.alpha, k_star, mean);
         } else {
             let (mut x, mut k) = (vec![0.0; points.cols()], Vec::new());
@@ -461,26 +531,26 @@ impl Gp {
         }
         linalg::solve_rows(&self.b.factor, k_star);
         std.clear();
-        std.resize(points.rows(), self.prior.signal + self.prior.nugget);
+        std.extend((0..points.rows()).map(|row| self.variance(|j| points[(row, j)])));
         deviations(self.prior.nugget, k_star, std);
     }
 
     /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
     pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
-        if self.directions.is_empty() {
+        if self.is_plain() {
             predict_with_gradient(self, x, g);
         } else {
             self.predict_with_slopes(x, g);
         }
     }
 
-    /// The same where some rows are slopes.
+    /// The same where some rows are slopes, or with a trend.
     fn predict_with_slopes(&self, x: &[f64], g: &mut PointPrediction) {
         let (b, prior) = (&self.b, &self.prior);
         self.covariances(x, None, &mut g.v);
         g.mean = prior.mean + linalg::dot(&g.v, &b.alpha);
         linalg::solve_lower(&b.factor, &mut g.v);
-        let variance = prior.signal + prior.nugget - linalg::dot(&g.v, &g.v);
+        let variance = self.variance(|j| x[j]) - linalg::dot(&g.v, &g.v);
         g.std = variance.max(prior.nugget).sqrt();
         linalg::solve_lower_transposed(&b.factor, &mut g.v);
         for gradient in [&mut g.mean_gradient, &mut g.std_gradient] {
@@ -494,12 +564,18 @@ impl Gp {
             // ∂/∂x of the covariance, as multiples of x − x_i and of the row's direction.
             let delta = own.map(|v| x.iter().zip(x_i).zip(v).map(|((a, b), v)| (a - b) * v).sum::<f64>());
             let apart = prior.signal * delta.map_or(2.0 * first, |along| -4.0 * second * along);
+            let product = b.trend.as_ref().map(|trend| 2.0 * trend.variance * trend.product(|j| x[j], |j| x_i[j]));
             for j in 0..x.len() {
                 let turned = own.map_or(0.0, |v| -2.0 * prior.signal * first * v[j]);
-                let dk = apart * (x[j] - x_i[j]) + turned;
+                let bent = b.trend.as_ref().zip(product).map_or(0.0, |(trend, p)| p * trend.weights[j] * x_i[j]);
+                let dk = apart * (x[j] - x_i[j]) + turned + bent;
                 g.mean_gradient[j] += alpha * dk;
                 g.std_gradient[j] -= v * dk / g.std;
             }
+        }
+        if let Some(trend) = &b.trend {
+            let factor = 2.0 * trend.variance * trend.product(|j| x[j], |j| x[j]) / g.std;
+            g.std_gradient.iter_mut().enumerate().for_each(|(j, s)| *s += factor * trend.weights[j] * x[j]);
         }
     }
 }

@@ -33,8 +33,8 @@ pub(crate) struct Constraint {
 enum Process {
     /// α with the objective's factor, and the standard deviation in units of the objective's.
     Shared { alpha: Vec<f64>, deviation: f64 },
-    /// Other rows, or noise of its own.
-    Own(Box<Gp>),
+    /// Other rows, or noise of its own; and what the coordinates are multiplied by for it, empty for nothing.
+    Own(Box<Gp>, Vec<f64>),
 }
 
 /// The rows that constraints are fitted to.
@@ -95,6 +95,12 @@ impl Surrogate {
         self.constraints.push(Constraint { constant: unit * constant, slope, unit, process, uncertain });
     }
 
+    /// Adds a constraint with a model of its own: what the objective's coordinates are multiplied by for it, and its output where g = 0.
+    pub(crate) fn add_model(&mut self, gp: Gp, stretch: Vec<f64>, zero: f64) {
+        let (slope, process) = (vec![0.0; stretch.len()], Process::Own(Box::new(gp), stretch));
+        self.constraints.push(Constraint { constant: -zero, slope, unit: 1.0, process, uncertain: None });
+    }
+
     /// The process of what a trend leaves over, of this mean square.
     fn process(&self, residual: Vec<f64>, variance: f64, noise: &[f64], unit: f64) -> Process {
         let prior = *self.gp.prior();
@@ -112,7 +118,7 @@ impl Surrogate {
         buffers.inputs(x.rows(), x.cols()).copy_from(x);
         buffers.set_noise(&noise);
         match Gp::fit_with_jitter(own, &residual, buffers) {
-            Ok(gp) => Process::Own(Box::new(gp)),
+            Ok(gp) => Process::Own(Box::new(gp), Vec::new()),
             Err(_) => Process::Shared { alpha: vec![0.0; residual.len()], deviation: 1.0 },
         }
     }
@@ -124,7 +130,7 @@ impl Surrogate {
 
     /// Whether an output has noise.
     pub(crate) fn has_noise(&self) -> bool {
-        let own = |constraint: &Constraint| matches!(&constraint.process, Process::Own(gp) if gp.prior().noise > 0.0);
+        let own = |constraint: &Constraint| matches!(&constraint.process, Process::Own(gp, _) if gp.prior().noise > 0.0);
         self.gp.prior().noise > 0.0 || self.constraints.iter().any(own)
     }
 
@@ -139,7 +145,7 @@ impl Surrogate {
     /// Adds a value that was not observed, the posterior mean but no less than `floor`, and gives it.
     pub(crate) fn append_fantasy(&mut self, x: &[f64], floor: f64) -> f64 {
         for constraint in &mut self.constraints {
-            if let Process::Own(gp) = &mut constraint.process {
+            if let Process::Own(gp, _) = &mut constraint.process {
                 gp.append_fantasy(x, f64::NEG_INFINITY);
             }
         }
@@ -157,9 +163,8 @@ impl Surrogate {
         let log_probability = |constraint: &Constraint| {
             let (mean, std) = match &constraint.process {
                 Process::Shared { alpha, deviation } => (self.gp.sum_at(x, alpha).0, deviation * std),
-                Process::Own(gp) => {
-                    let mut own = PointPrediction::default();
-                    gp.predict_with_gradient(x, &mut own);
+                Process::Own(gp, stretch) => {
+                    let own = stretched(gp, stretch, x);
                     (own.mean, own.std)
                 }
             };
@@ -175,7 +180,15 @@ impl Surrogate {
         for (constraint, m) in self.constraints.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
             match &constraint.process {
                 Process::Shared { alpha, .. } => self.gp.add_hessian_of(x, alpha, *m, out),
-                Process::Own(gp) => gp.add_hessian_of(x, gp.weights(), *m, out),
+                Process::Own(gp, stretch) if stretch.is_empty() => gp.add_hessian_of(x, gp.weights(), *m, out),
+                Process::Own(gp, stretch) => {
+                    let mut own = Matrix::zeros(x.len(), x.len());
+                    let x: Vec<f64> = x.iter().zip(stretch).map(|(x, s)| x * s).collect();
+                    gp.add_hessian_of(&x, gp.weights(), *m, &mut own);
+                    for (j, s) in stretch.iter().enumerate() {
+                        stretch.iter().enumerate().for_each(|(i, r)| out[(i, j)] += r * s * own[(i, j)]);
+                    }
+                }
             }
         }
     }
@@ -185,7 +198,7 @@ impl Constraint {
     /// Gives it a model of its own, the same as the shared one.
     fn separate(&mut self, gp: &Gp) {
         if let Process::Shared { alpha, deviation } = &self.process {
-            self.process = Process::Own(Box::new(gp.with_weights(alpha.clone(), deviation * deviation)));
+            self.process = Process::Own(Box::new(gp.with_weights(alpha.clone(), deviation * deviation)), Vec::new());
         }
     }
 
@@ -205,10 +218,8 @@ impl Constraint {
                 let std_gradient = at.std_gradient.iter().map(|s| deviation * s).collect();
                 Limit { mean, std: deviation * at.std, mean_gradient, std_gradient }
             }
-            Process::Own(gp) => {
-                let mut own = PointPrediction::default();
-                gp.predict_with_gradient(x, &mut own);
-                let PointPrediction { mean, std, mean_gradient, std_gradient, .. } = own;
+            Process::Own(gp, stretch) => {
+                let PointPrediction { mean, std, mean_gradient, std_gradient, .. } = stretched(gp, stretch, x);
                 Limit { mean, std, mean_gradient, std_gradient }
             }
         };
@@ -217,6 +228,21 @@ impl Constraint {
         linalg::axpy(&mut limit.mean_gradient, 1.0, &self.slope);
         limit
     }
+}
+
+/// A model at a point of other coordinates.
+fn stretched(gp: &Gp, stretch: &[f64], x: &[f64]) -> PointPrediction {
+    let mut at = PointPrediction::default();
+    if stretch.is_empty() {
+        gp.predict_with_gradient(x, &mut at);
+        return at;
+    }
+    let x: Vec<f64> = x.iter().zip(stretch).map(|(x, s)| x * s).collect();
+    gp.predict_with_gradient(&x, &mut at);
+    for gradient in [&mut at.mean_gradient, &mut at.std_gradient] {
+        gradient.iter_mut().zip(stretch).for_each(|(g, s)| *g *= s);
+    }
+    at
 }
 
 /// A constraint that takes one value wherever it is satisfied, as max(0, g) does, tells nothing of how far. Those rows get what the trend of

@@ -8,7 +8,7 @@ mod noise;
 mod precise;
 mod slopes;
 
-const KERNELS: [KernelKind; 2] = [KernelKind::SquaredExponential, KernelKind::Matern52];
+const KERNELS: [KernelKind; 3] = [KernelKind::SquaredExponential, KernelKind::Matern52, KernelKind::Matern32];
 
 /// Inverse and ln |determinant| by Gauss–Jordan elimination with partial pivoting.
 fn invert(mut a: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
@@ -69,6 +69,7 @@ impl Naive {
             match self.prior.kernel {
                 KernelKind::SquaredExponential => (-0.5 * s).exp(),
                 KernelKind::Matern52 => (1.0 + (5.0 * s).sqrt() + 5.0 * s / 3.0) * (-(5.0 * s).sqrt()).exp(),
+                KernelKind::Matern32 => (1.0 + (3.0 * s).sqrt()) * (-(3.0 * s).sqrt()).exp(),
             }
         };
         self.x.iter().map(|p| self.prior.signal * correlation(p)).collect()

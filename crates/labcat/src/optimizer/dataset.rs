@@ -47,12 +47,16 @@ impl Problem<'_> {
 
     /// Standard deviation of the noise in an output of an evaluation: as told, or else as known of the output.
     pub(super) fn std(&self, run: &LocalRun, output: Output, position: usize) -> f64 {
-        let told = match output {
+        self.told_std(output, position).unwrap_or_else(|| self.sigma(run, output))
+    }
+
+    /// The same as told with the evaluation, if it counts.
+    pub(super) fn told_std(&self, output: Output, position: usize) -> Option<f64> {
+        match output {
             _ if self.settings.switches.noise == Noise::None => None,
             Output::Objective => self.observations.std(position),
             Output::Constraint(k) => self.observations.constraint_std(position, k),
-        };
-        told.unwrap_or_else(|| self.sigma(run, output))
+        }
     }
 
     /// Standard deviation of the noise in an output where it was not told by evaluation, 0 for none.
@@ -77,7 +81,7 @@ impl Problem<'_> {
     }
 
     /// Whether noise is looked for in an output.
-    fn looks_for_noise(&self, output: Output) -> bool {
+    pub(super) fn looks_for_noise(&self, output: Output) -> bool {
         match self.settings.switches.noise {
             Noise::None => false,
             Noise::Auto => true,

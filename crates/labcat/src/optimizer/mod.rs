@@ -9,8 +9,8 @@ mod merit;
 mod model;
 mod nearest;
 mod noise;
-mod overall;
 mod portfolio;
+mod posterior;
 mod problem;
 mod propose;
 mod recommend;
@@ -36,7 +36,6 @@ use crate::observations::{Direction, Evaluation, Observations, Outcome, TrialId}
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Settings};
 use model::{Model, Workspace};
-use noise::Found;
 use portfolio::{Portfolio, Tools};
 use problem::{Choice, Limited, Pending, Problem, problem};
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
@@ -90,8 +89,8 @@ pub struct Optimizer {
     portfolio: Portfolio,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
-    /// What the runs that are over would recommend under noise: the best of it.
-    found: Option<Found>,
+    /// Under noise, the lowest mean plus standard deviation that the models of the runs that are over knew of.
+    bound: Option<f64>,
     restarts: Vec<Restart>,
     converged: bool,
     /// Whether no configuration of a finite space that known constraints allow is left to be found. Not part of the saved state: it is
@@ -132,7 +131,7 @@ impl Optimizer {
             run,
             portfolio: Portfolio::default(),
             best_run: None,
-            found: None,
+            bound: None,
             restarts: Vec::new(),
             converged: false,
             spent: false,
@@ -379,11 +378,11 @@ impl Optimizer {
             next.design.pop();
             next.place(best, true);
         }
-        let recommended = self.keep_found();
+        let bounds = self.bound.into_iter().chain(self.run.now.noise.best.map(|(bound, _)| bound));
+        self.bound = bounds.reduce(f64::min);
         self.portfolio = std::mem::take(&mut self.portfolio).next(&self.observations);
         let over = std::mem::replace(&mut self.run, next);
-        let holds_best = recommended.unwrap_or_else(|| self.best().is_some_and(|best| best.run == over.number));
-        if holds_best && over.started() {
+        if over.started() && self.best().is_some_and(|best| best.run == over.number) {
             self.best_run = Some(over);
         }
     }

@@ -307,7 +307,7 @@ pub(super) fn why_over(
         }
     }
     let told = problem.observations.incumbent().unwrap_or(f64::INFINITY);
-    let overall = if standing.noisy { problem.found.map_or(f64::INFINITY, |found| found.bound()) } else { told };
+    let overall = if standing.noisy { problem.bound.unwrap_or(f64::INFINITY) } else { told };
     let behind = if standing.noisy { standing.low } else { standing.merit } - overall;
     if switches.give_up.is_some_and(|most| switches.restarts && behind > most * range) {
         return Some(RestartCause::Hopeless);
@@ -524,10 +524,15 @@ fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usiz
 }
 
 /// The derivatives told at the members nearest to the centre, as many as the model takes.
-pub(super) fn add_slopes(problem: Problem<'_>, run: &LocalRun, surrogate: &mut Surrogate, outputs: &Outputs) {
-    let (observations, frame, domain) = (problem.observations, &run.now.frame, problem.domain);
-    let told = |row: &usize| observations.gradient(run.now.members[*row]).next().is_some();
-    let mut rows: Vec<usize> = (0..run.now.members.len()).filter(told).collect();
+pub(super) fn add_slopes(
+    problem: Problem<'_>,
+    (frame, members): (&Frame, &[usize]),
+    surrogate: &mut Surrogate,
+    outputs: &Outputs,
+) {
+    let (observations, domain) = (problem.observations, problem.domain);
+    let told = |row: &usize| observations.gradient(members[*row]).next().is_some();
+    let mut rows: Vec<usize> = (0..members.len()).filter(told).collect();
     if rows.is_empty() {
         return;
     }
@@ -536,7 +541,7 @@ pub(super) fn add_slopes(problem: Problem<'_>, run: &LocalRun, surrogate: &mut S
     rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
     let mut count = 0;
     for row in rows {
-        let position = run.now.members[row];
+        let position = members[row];
         let (u, gradient): (_, Vec<f64>) = (observations.unit(position), observations.gradient(position).collect());
         // A step along coordinate j of the box: its direction in the frame, and what it changes there.
         let slope = |j: usize| Slope {
@@ -645,7 +650,7 @@ pub(super) fn surrogate(
 ) -> Surrogate {
     let mut surrogate = Surrogate::new(gp);
     add_constraints(problem, run, &mut surrogate, work);
-    add_slopes(problem, run, &mut surrogate, outputs);
+    add_slopes(problem, (&run.now.frame, &run.now.members), &mut surrogate, outputs);
     surrogate
 }
 

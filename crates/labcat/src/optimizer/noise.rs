@@ -1,6 +1,5 @@
-//! What is known of the noise: the state of its estimates, and what a run would recommend under it. A variance of zero is ordinary.
+//! What is known of the noise: the state of its estimates. A variance of zero is ordinary.
 
-use crate::frame::Outputs;
 use crate::gp::Gp;
 use crate::linalg::Matrix;
 use crate::math;
@@ -82,73 +81,28 @@ pub(super) struct Noisy {
     pub(super) constraints: Vec<Level>,
     /// How much of what the model sees is noise, 0 to 1.
     pub(super) share: f64,
-    /// What the run would recommend, smaller is better.
-    pub(super) found: Option<Found>,
-    /// The best that it would have recommended, mean plus standard deviation, and the place in the history by then.
+    /// The best that the run's model knew of, mean plus standard deviation, and the place in the history by then.
     pub(super) best: Option<(f64, usize)>,
 }
 
 impl Noisy {
     /// What the next run begins with.
     pub(super) fn carried(&self) -> Self {
-        Self { found: None, best: None, share: 0.0, ..self.clone() }
+        Self { best: None, share: 0.0, ..self.clone() }
     }
 
     /// Whether a state that was read can be worked with.
     #[cfg(feature = "serde")]
-    pub(super) fn is_valid(&self, d: usize) -> bool {
+    pub(super) fn is_valid(&self) -> bool {
         std::iter::once(&self.objective).chain(&self.constraints).all(Level::is_valid)
             && (0.0..=1.0).contains(&self.share)
-            && self.found.as_ref().is_none_or(|found| found.is_valid(d))
             && self.best.is_none_or(|(bound, _)| bound.is_finite())
     }
 
-    /// Takes in what the run would recommend after a step, and what its model knows of the best point.
-    pub(super) fn find(&mut self, found: Found, bound: f64, told: usize) {
+    /// Takes in what the run's model knows of the best point after a step, mean plus standard deviation.
+    pub(super) fn find(&mut self, bound: f64, told: usize) {
         if bound.is_finite() && self.best.is_none_or(|(best, _)| bound < best) {
             self.best = Some((bound, told));
         }
-        if found.bound().is_finite() {
-            self.found = Some(found);
-        }
-    }
-}
-
-/// A point of the box and what the model knows of it, smaller is better.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Found {
-    pub(super) u: Vec<f64>,
-    pub(super) mean: f64,
-    pub(super) std: f64,
-    /// Whether what an earlier run would recommend was weighed against it, with more observations than that run had.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
-    pub(super) supersedes: bool,
-    /// How many observations the regression explains that it comes from, 0 if there is none.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "super::run::is_zero"))]
-    pub(super) explains: usize,
-}
-
-impl Found {
-    /// A place in the box with the mean and standard deviation of y′ there.
-    pub(super) fn new(u: Vec<f64>, outputs: &Outputs, mean: f64, std: f64) -> Self {
-        Self { u, mean: outputs.to_user(mean), std: std * outputs.slope(mean), supersedes: false, explains: 0 }
-    }
-
-    /// What it is worth for all we know: one standard deviation above the mean.
-    pub(super) fn bound(&self) -> f64 {
-        self.mean + self.std
-    }
-
-    /// Whether it takes the place of what an earlier run would recommend: it was weighed against that, or is better by one standard
-    /// deviation of each. The lower of two bounds alone is soon the luckier one.
-    pub(super) fn beats(&self, earlier: &Self) -> bool {
-        self.supersedes || self.bound() < earlier.mean - earlier.std
-    }
-
-    /// Whether every number is usable (a deserialised one may hold anything).
-    #[cfg(feature = "serde")]
-    pub(super) fn is_valid(&self, d: usize) -> bool {
-        self.u.len() == d && self.u.iter().all(|u| u.abs() <= 1.0) && self.bound().is_finite() && self.std >= 0.0
     }
 }

@@ -1,7 +1,6 @@
 //! What a step reads and never changes, and what it gives: a choice.
 
 use super::config::Settings;
-use super::noise::Found;
 use super::report::Origin;
 use super::seen::Seen;
 use crate::domain::Domain;
@@ -65,8 +64,8 @@ pub(super) struct Problem<'a> {
     pub(super) seen: &'a Seen,
     /// How many evaluations the user will have pending at a time, 0 if he has not said.
     pub(super) expected: usize,
-    /// What the runs that are over would recommend under noise.
-    pub(super) found: Option<&'a Found>,
+    /// Under noise, the lowest mean plus standard deviation that the runs that are over knew of.
+    pub(super) bound: Option<f64>,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
     /// Whether the search of the reals around the best integers and categories has converged.
@@ -84,7 +83,7 @@ macro_rules! problem {
             pending: &$optimizer.pending,
             seen: &$optimizer.seen,
             expected: $optimizer.expected,
-            found: $optimizer.found.as_ref(),
+            bound: $optimizer.bound,
             ends: true,
             reals_over: $optimizer.portfolio.reals_over(&$optimizer.domain),
         }

@@ -3,7 +3,6 @@
 use super::Optimizer;
 use super::config::Config;
 use super::model::Workspace;
-use super::noise::Found;
 use super::portfolio::Portfolio;
 use super::problem::{Limited, Pending};
 use super::report::Restart;
@@ -58,7 +57,8 @@ struct State<'a> {
     portfolio: Cow<'a, Portfolio>,
     #[serde(deserialize_with = "serde::Deserialize::deserialize")] // null, not missing
     best_run: Cow<'a, Option<LocalRun>>,
-    found: Cow<'a, Option<Found>>,
+    #[serde(rename = "found")]
+    bound: Option<f64>,
     restarts: Cow<'a, [Restart]>,
     converged: bool,
 }
@@ -90,7 +90,7 @@ impl Optimizer {
             run: Cow::Borrowed(&self.run),
             portfolio: Cow::Borrowed(&self.portfolio),
             best_run: Cow::Borrowed(&self.best_run),
-            found: Cow::Borrowed(&self.found),
+            bound: self.bound,
             restarts: (&self.restarts).into(),
             converged: self.converged,
         };
@@ -159,9 +159,6 @@ impl State<'_> {
         if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
             return Err(wrong(&"the number of local runs does not follow from the restarts"));
         }
-        if self.found.iter().any(|found| !found.is_valid(d)) {
-            return Err(wrong(&"what is recommended is not a point of this domain"));
-        }
         let entries = self.portfolio.entries().map(|entry| &entry.run);
         for run in iter::once(&*self.run).chain(self.best_run.iter()).chain(entries) {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
@@ -182,7 +179,7 @@ impl State<'_> {
             run: self.run.into_owned(),
             portfolio: self.portfolio.into_owned(),
             best_run: self.best_run.into_owned(),
-            found: self.found.into_owned(),
+            bound: self.bound,
             restarts: self.restarts.into_owned(),
             converged: self.converged,
             spent: false,
@@ -216,7 +213,7 @@ impl LocalRun {
             if !(progress.beta.is_finite() && progress.beta > 0.0) {
                 return Err("a trust region has no width");
             }
-            if !progress.noise.is_valid(d) {
+            if !progress.noise.is_valid() {
                 return Err("what is known of the noise is not a number");
             }
             if !progress.frame.is_valid(d) {

@@ -1,30 +1,13 @@
-//! What the local model knows, in user units.
+//! What is known, in user units.
 
 use super::Optimizer;
 use super::config::Noise;
 use super::dataset::Output;
-use super::model::{Model, Workspace};
-use super::noise::Found;
-use super::overall;
+use super::posterior::Posterior;
 use super::problem::{Problem, problem};
-use super::propose::update_model;
-use super::run::LocalRun;
 use crate::domain::{Axis, PointError};
-use crate::frame::normalise;
-use crate::gp::likelihood::Curvature;
-use crate::gp::{Buffers, Gp, Prior};
-use crate::length_scale::{Ascent, LengthScales};
-use crate::linalg::Matrix;
-use std::cmp::Ordering;
 
-/// The model behind [`Optimizer::relevance`]: observations per dimension and in all, its nugget, the prior on ln ℓ, Newton steps.
-const RELEVANCE_POINTS: usize = 20;
-const MOST_RELEVANCE_POINTS: usize = 400;
-const RELEVANCE_NUGGET: f64 = 1e-4;
-const RELEVANCE_SIGMA: f64 = 3.0;
-const RELEVANCE_STEPS: usize = 30;
-
-/// What the local model expects at a point.
+/// What is expected at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Expected value.
@@ -55,9 +38,7 @@ pub struct Region {
 }
 
 impl Optimizer {
-    /// What the local model around the best point expects at a point; `None` until there is a model. It is the model of the newest
-    /// step or, if something was told since, of the next one; after a restart, of the run that found the best point or, under noise,
-    /// what is recommended.
+    /// What all observations say of a point; `None` while there is next to nothing to go by.
     pub fn predict(&self, x: &[f64]) -> Result<Option<Prediction>, PointError> {
         Ok(self.predict_many(&[x])?.and_then(|p| p.first().copied()))
     }
@@ -67,32 +48,20 @@ impl Optimizer {
         for x in points {
             self.domain.check(x)?;
         }
-        let Some((run, model)) = self.model_around_best() else { return Ok(None) };
-        let d = self.domain.dim();
-        let mut local = Matrix::zeros(points.len(), d);
-        let mut x_local = vec![0.0; d];
-        for (row, x) in points.iter().enumerate() {
-            run.now.frame.to_local(&self.place(x), &mut x_local);
-            for (j, v) in x_local.iter().enumerate() {
-                local[(row, j)] = *v;
-            }
-        }
-        let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
-        model.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
-        let in_user_units = |(&m, &s): (&f64, &f64)| Prediction {
-            mean: self.config().direction.orient(model.outputs.to_user(m)),
-            std: (s * model.outputs.slope(m)).min(f64::MAX),
-        };
-        Ok(Some(mean.iter().zip(&std).map(in_user_units).collect()))
+        let Some(posterior) = self.posterior() else { return Ok(None) };
+        let places: Vec<Vec<f64>> = points.iter().map(|x| self.place(x)).collect();
+        let orient = |(mean, std)| Prediction { mean: self.config().direction.orient(mean), std };
+        Ok(Some(posterior.at(places.iter().map(Vec::as_slice)).into_iter().map(orient).collect()))
     }
 
     /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
     /// evaluation; `None` before the first success.
     pub fn recommended(&self) -> Option<Recommendation> {
-        if let Some((found, _)) = self.found_of_all() {
+        let posterior = if self.has_noise() { self.posterior() } else { None };
+        if let Some((u, mean, std)) = posterior.and_then(|posterior| posterior.lowest(self.problem())) {
             let mut x = vec![0.0; self.domain.parameters().len()];
-            self.domain.to_user(&found.u, &mut x);
-            return Some(Recommendation { x, mean: self.config().direction.orient(found.mean), std: found.std });
+            self.domain.to_user(&u, &mut x);
+            return Some(Recommendation { x, mean: self.config().direction.orient(mean), std });
         }
         let best = self.best()?;
         let sigma = if let Noise::Sigma(sigma) = self.config().noise { sigma } else { 0.0 };
@@ -100,45 +69,10 @@ impl Optimizer {
         Some(Recommendation { x: best.x.clone(), mean: best.outcome.value()?, std })
     }
 
-    /// What is recommended under noise, and whether the newest run knows it best.
-    fn found_of_all(&self) -> Option<(Found, bool)> {
-        self.found_now().map_or_else(|| Some((self.weighed(self.found.clone()?), false)), |now| Some(self.choose(now)))
-    }
-
-    /// What is recommended, given what the newest run would, and whether that run knows it best.
-    fn choose(&self, now: Found) -> (Found, bool) {
-        let Some(earlier) = &self.found else {
-            return (self.weighed(now), true);
-        };
-        if !now.beats(earlier) {
-            return (self.weighed(earlier.clone()), false);
-        }
-        let (place, compared) = (now.u.clone(), now.supersedes);
-        let found = self.weighed(now);
-        let distance = |u: &[f64]| u.iter().zip(&found.u).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-        let newest = !compared && distance(&place) <= distance(&earlier.u);
-        (found, newest)
-    }
-
-    /// What is recommended instead by a model of all observations, if that is surely better.
-    fn weighed(&self, found: Found) -> Found {
+    /// The models of all observations.
+    fn posterior(&self) -> Option<Posterior> {
         let problem = self.problem();
-        overall::recommend(problem, problem.sigma(&self.run, Output::Objective), &found).unwrap_or(found)
-    }
-
-    /// What the newest run would recommend under noise, with all that was told.
-    fn found_now(&self) -> Option<Found> {
-        let ready = self.run.started() || self.run.now.members.len() > self.domain.dim() + 1;
-        if !(ready && self.is_noisy()) {
-            return None;
-        }
-        if self.run.fresh() == 0 {
-            return self.run.now.noise.found.clone();
-        }
-        let mut run = self.run.clone();
-        let problem = self.problem();
-        update_model(problem, &mut run, &mut Workspace::default()).ok()?;
-        run.now.noise.found
+        Posterior::of(problem, |output| (problem.sigma(&self.run, output), problem.looks_for_noise(output)))
     }
 
     /// What a look at the model of a run reads.
@@ -146,24 +80,22 @@ impl Optimizer {
         Problem { ends: false, ..problem!(self) }
     }
 
-    /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation.
+    /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation. All
+    /// observations are asked only once the model of a run says so.
     pub(super) fn has_met(&self, target: f64) -> bool {
-        if self.has_noise() {
-            let found = self.found_now().into_iter().chain(self.found.clone());
-            return found.into_iter().any(|found| found.bound() <= target);
+        if !self.has_noise() {
+            return self.observations.incumbent().is_some_and(|best| best <= target);
         }
-        self.observations.incumbent().is_some_and(|best| best <= target)
+        let known = self.run.now.noise.best.map(|(bound, _)| bound);
+        known.into_iter().chain(self.bound).any(|bound| bound <= target)
+            && self.recommended().is_some_and(|r| self.config().direction.orient(r.mean) + r.std <= target)
     }
 
     /// Whether values are known to have noise.
     pub fn has_noise(&self) -> bool {
-        self.found.is_some() || self.is_noisy()
-    }
-
-    /// Whether an output of the newest run has noise.
-    fn is_noisy(&self) -> bool {
         let problem = self.problem();
-        problem.outputs().any(|output| problem.is_noisy(&self.run, output))
+        let told = |output: Output| (0..self.observations.len()).any(|p| problem.told_std(output, p) > Some(0.0));
+        problem.outputs().any(|output| problem.sigma(&self.run, output) > 0.0 || told(output))
     }
 
     /// Standard deviation of the noise, in units of the objective: as given or as estimated so far; `None` if values are taken as
@@ -172,73 +104,21 @@ impl Optimizer {
         Some(self.problem().sigma(&self.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
     }
 
-    /// Keeps what the newest run, which is over, would recommend if it is the best so far, and says whether that run knows it best; `None`
-    /// without noise.
-    pub(super) fn keep_found(&mut self) -> Option<bool> {
-        let new = self.run.now.noise.found.take()?;
-        let (found, newest) = self.choose(new);
-        self.found = Some(found);
-        Some(newest)
+    /// How much each parameter matters: its share in how the objective varies over the box, by all observations; `None` while there is too
+    /// little to go by, and where no parameter is free.
+    pub fn relevance(&self) -> Option<Vec<f64>> {
+        Some(self.importance()?.into_iter().map(|share| share.mean).collect())
     }
 
-    /// How much each parameter matters: its share of the squared inverse length-scales, in units of its range, of a model along the
-    /// parameters' own axes over all evaluations; `None` until there are enough of them, and where no parameter is free.
-    pub fn relevance(&self) -> Option<Vec<f64>> {
-        let (d, observations) = (self.domain.dim(), &self.observations);
-        let mut positions: Vec<usize> = (0..observations.len()).filter(|&p| observations.value(p).is_some()).collect();
-        if d == 0 || positions.len() < d + 2 {
+    /// As [`Optimizer::relevance`], with the standard deviation of each share.
+    pub fn importance(&self) -> Option<Vec<Prediction>> {
+        let d = self.domain.dim();
+        let values = (0..self.observations.len()).filter(|&p| self.observations.value(p).is_some()).count();
+        if d == 0 || values < d + 2 {
             return None;
         }
-        // Most lie where a run converged and say little of what it crossed: every k-th in the order of values stays.
-        positions
-            .sort_by(|a, b| observations.value(*a).partial_cmp(&observations.value(*b)).unwrap_or(Ordering::Equal));
-        let every = positions.len().div_ceil((RELEVANCE_POINTS * d).min(MOST_RELEVANCE_POINTS));
-        let positions: Vec<usize> = positions.into_iter().step_by(every).collect();
-        let mut y: Vec<f64> = positions.iter().filter_map(|&p| observations.value(p)).collect();
-        normalise(&mut y, true, &mut Vec::new());
-
-        // Each axis in units of its own spread.
-        let n = positions.len() as f64;
-        let moment = |j: usize, about: f64| {
-            positions.iter().map(|&p| (observations.unit(p)[j] - about).powi(2)).sum::<f64>() / n
-        };
-        let mean = |j: usize| positions.iter().map(|&p| observations.unit(p)[j]).sum::<f64>() / n;
-        let spread: Vec<f64> = (0..d).map(|j| moment(j, mean(j)).sqrt()).collect();
-        let mut buffers = Buffers::default();
-        let x = buffers.inputs(positions.len(), d);
-        for (row, &p) in positions.iter().enumerate() {
-            for (j, u) in observations.unit(p).iter().enumerate() {
-                x[(row, j)] = if spread[j] > 0.0 { u / spread[j] } else { 0.0 }; // never moved: no say
-            }
-        }
-        let prior = Prior::of(&y, self.config().kernel, 1.0, RELEVANCE_NUGGET);
-        let gp = Gp::fit_with_jitter(prior, &y, buffers).ok()?;
-        let mut scales = LengthScales::default();
-        let how = Ascent { steps: RELEVANCE_STEPS, curvature: Curvature::AverageInformation, longest: 1.0 };
-        scales.improve(gp, &y, Some(RELEVANCE_SIGMA), how, &mut Buffers::default());
-        let mut weights = vec![0.0; self.domain.parameters().len()];
-        for (j, (l, s)) in scales.ell.iter().zip(&spread).enumerate().filter(|(_, (_, s))| **s > 0.0) {
-            weights[self.domain.parameter_of(j)] += (l * s).powi(-2);
-        }
-        let total: f64 = weights.iter().sum();
-        let equal = 1.0 / self.domain.parameters().len() as f64;
-        Some(weights.into_iter().map(|w| if total > 0.0 && total.is_finite() { w / total } else { equal }).collect())
-    }
-
-    /// The run that found the best point, under noise what is recommended (or, before it has a model, the newest one), and its model.
-    fn model_around_best(&self) -> Option<(LocalRun, Model)> {
-        let recommended = self.found_of_all().map(|(_, newest)| newest);
-        let of_best = match (recommended, &self.best_run) {
-            (Some(true), _) => Some(self.run.number),
-            (Some(false), Some(over)) => Some(over.number),
-            _ => self.observations.best().map(|p| self.observations.all()[p].run),
-        };
-        let ready = |run: &&LocalRun| run.started() || (recommended == Some(true) && run.number == self.run.number);
-        let runs = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().filter(ready);
-        let mut run = runs.max_by_key(|run| Some(run.number) == of_best)?.clone();
-        let problem = self.problem();
-        let model = update_model(problem, &mut run, &mut Workspace::default()).ok()?;
-        Some((run, model))
+        let shares = self.posterior()?.shares(&self.domain)?;
+        Some(shares.into_iter().map(|(mean, std)| Prediction { mean, std }).collect())
     }
 
     /// The trust region, while a restart fills its design that of the run that found the best point; `None` until there is a model.

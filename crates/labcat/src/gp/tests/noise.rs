@@ -1,4 +1,4 @@
-//! Observations with noise of their own: the derivatives in its variance and in the signal's, and what is known of a difference.
+//! Observations with noise of their own: the derivatives in its variance and in the signal's, and the trend.
 
 use super::*;
 
@@ -46,39 +46,77 @@ fn slopes_in_the_variances_are_those_of_the_likelihood() {
             let at = |t: f64| problem.fit(t * signal, t * noise).log_likelihood();
             (at(h) - at(-h)) / (2.0 * h)
         };
-        let [signal, noise] = gp.variance_slopes(derivatives.inverse());
+        let [signal, noise, _] = gp.variance_slopes(derivatives.inverse());
         for ((slope, image), expected) in [(signal, along(1.0, 0.0)), (noise, along(0.0, 1.0))] {
             assert!((slope - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{slope} for {expected}");
             assert_eq!(image.len(), 25);
         }
         let (slope, information) = gp.noise_slopes(&mut Matrix::default(), &mut Matrix::default());
-        let [_, (of_noise, image)] = gp.variance_slopes(derivatives.inverse());
+        let [_, (of_noise, image), _] = gp.variance_slopes(derivatives.inverse());
         assert!((slope - of_noise).abs() < 1e-9 && (information - 0.5 * linalg::dot(&image, &image)).abs() < 1e-9);
     }
 }
 
+/// A model with a quadratic trend, its variance times e^t.
+fn with_trend(problem: &Noisy, t: f64) -> Gp {
+    let mut buffers = Buffers::default();
+    buffers.inputs(problem.x.rows(), problem.x.cols()).copy_from(&problem.x);
+    buffers.set_noise(&problem.noise);
+    buffers.set_trend(Trend { variance: 0.3 * t.exp(), weights: vec![0.5; problem.x.cols()] });
+    Gp::fit(problem.prior, &problem.y, buffers).map_err(|_| "not positive definite").unwrap()
+}
+
 #[test]
-fn a_difference_is_known_better_the_nearer_its_ends() {
+fn a_trend_is_a_covariance_with_the_right_slopes() {
     for kernel in KERNELS {
         let problem = Noisy::random(kernel, 25, 2);
-        let gp = problem.fit(0.0, 0.0);
-        let (here, mut std_before) = ([0.3, -0.2], f64::INFINITY);
-        for away in [100.0, 0.5, 0.1, 0.0] {
-            let there = [0.3 + away, -0.2];
-            let mut points = Matrix::zeros(2, 2);
-            for (row, point) in [here, there].iter().enumerate() {
-                (points[(row, 0)], points[(row, 1)]) = (point[0], point[1]);
-            }
+        let gp = with_trend(&problem, 0.0);
+        let mut derivatives = Derivatives::default();
+        derivatives.compute(&gp, Some(Curvature::AverageInformation));
+        let h = 1e-5;
+        let [.., (slope, _)] = gp.variance_slopes(derivatives.inverse());
+        let expected =
+            (with_trend(&problem, h).log_likelihood() - with_trend(&problem, -h).log_likelihood()) / (2.0 * h);
+        assert!((slope - expected).abs() < 1e-6, "{slope} for {expected}");
+        // Of a point alone and of many: the same; its gradient is that of differences.
+        let (mut at, mut k, mut mean, mut std) = (PointPrediction::default(), Matrix::default(), Vec::new(), Vec::new());
+        let mut look = |x: [f64; 2]| {
+            let mut points = Matrix::zeros(1, 2);
+            (points[(0, 0)], points[(0, 1)]) = (x[0], x[1]);
+            gp.predict(&points, &mut k, &mut mean, &mut std);
+            (mean[0], std[0])
+        };
+        let x = [0.3, -0.7];
+        gp.predict_with_gradient(&x, &mut at);
+        let here = look(x);
+        assert!((at.mean - here.0).abs() < 1e-9 && (at.std - here.1).abs() < 1e-9);
+        for j in 0..2 {
+            let moved = |by: f64| if j == 0 { [x[0] + by, x[1]] } else { [x[0], x[1] + by] };
+            let (up, down) = (look(moved(h)), look(moved(-h)));
+            assert!((at.mean_gradient[j] - (up.0 - down.0) / (2.0 * h)).abs() < 1e-5);
+            assert!((at.std_gradient[j] - (up.1 - down.1) / (2.0 * h)).abs() < 1e-5);
+        }
+        assert!(look([100.0, 100.0]).1 > 100.0, "a trend is not known far away");
+    }
+}
+
+#[test]
+fn draws_have_the_mean_and_the_deviation_of_the_posterior() {
+    for kernel in KERNELS {
+        let problem = Noisy::random(kernel, 25, 2);
+        for gp in [problem.fit(0.0, 0.0), with_trend(&problem, 0.0)] {
+            let mut points = Matrix::zeros(3, 2);
+            (points[(0, 0)], points[(1, 1)], points[(2, 0)]) = (0.5, 1.5, 3.0);
             let (mut k, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
             gp.predict(&points, &mut k, &mut mean, &mut std);
-            let (gain, doubt) = gp.gain(&here, &there);
-            assert!((gain - (mean[1] - mean[0])).abs() < 1e-12);
-            assert!(doubt <= std[0] + std[1] + 1e-9 && doubt < std_before, "{doubt} at {away}");
-            if away == 100.0 {
-                assert!((doubt - std[0].hypot(std[1])).abs() < 1e-9, "places that have nothing in common");
+            let count = 2000;
+            let draws = gp.draws(&points, count, &mut Rng::new(3)).unwrap();
+            for i in 0..3 {
+                let average = draws.iter().map(|draw| draw[i]).sum::<f64>() / count as f64;
+                let square = draws.iter().map(|draw| (draw[i] - mean[i]).powi(2)).sum::<f64>() / count as f64;
+                assert!((average - mean[i]).abs() < 0.1 * std[i], "{average} for {}", mean[i]);
+                assert!((square.sqrt() / std[i] - 1.0).abs() < 0.1, "{} for {}", square.sqrt(), std[i]);
             }
-            std_before = doubt;
         }
-        assert!(std_before < 1e-9, "of a place and itself");
     }
 }

@@ -116,6 +116,10 @@ fn log_likelihood(prior: &Prior, x: &Matrix, y: &[f64], h: &[f64]) -> Twice {
                 let r = (of(5.0) * s).sqrt();
                 (ONE + r + of(5.0) * s / of(3.0)) * (-r).exp()
             }
+            KernelKind::Matern32 => {
+                let r = (of(3.0) * s).sqrt();
+                (ONE + r) * (-r).exp()
+            }
         };
         of(prior.signal) * correlation + if p == q { of(prior.nugget) } else { ZERO }
     };

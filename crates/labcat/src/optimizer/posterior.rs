@@ -1,0 +1,439 @@
+//! What all observations say of the objective and of the measured constraints: one Gaussian process of each along the axes of the box, made
+//! when it is asked for. It is behind what is recommended under noise, what is predicted, and what is said of the parameters.
+
+use super::dataset::Output;
+use super::descent::{self, Bound};
+use super::model;
+use super::problem::Problem;
+use crate::design;
+use crate::domain::Domain;
+use crate::frame::{Frame, Outputs, normalise_bent};
+use crate::gp::kernel::KernelKind;
+use crate::gp::likelihood::{Curvature, Derivatives};
+use crate::gp::surrogate::Surrogate;
+use crate::gp::{Buffers, Gp, PointPrediction, Prior, Trend};
+use crate::linalg::{self, Matrix};
+use crate::math;
+use crate::rng::Rng;
+
+/// How many times the standard deviation of the model is the one that is said: what the likelihood decided is uncertain, and no function is a
+/// draw from a Gaussian process. (The record has the coverage.)
+const WIDER: f64 = 1.3;
+/// Rows at most: the cost grows with their cube. Where there are more observations the nearest to each other are one.
+const ROWS: usize = 300;
+/// What the likelihood decides is learned from this many of them.
+const LEARNED: usize = 150;
+/// Exact values nearer to a better one than this, in units of the box, tell of nothing that the model could hold.
+const NEAREST: f64 = 1e-3;
+/// Values are bent towards their logarithm from their median on, but by no less than this many standard deviations of the noise: below, the
+/// noise would be bent with them.
+const CLEAR: f64 = 20.0;
+/// Standard deviations of what is known before: of ln ℓ around √d half-widths of the box, and of the logarithm of the variance of the noise
+/// where it is given, estimated, or stands for what the model cannot hold of exact values. Of the logarithm of the signal's, where a trend is to
+/// take most of it, around this; and of that of the trend's.
+const PRIOR_SIGMA: f64 = 1.5;
+const NOISE_SIGMA: f64 = 0.6;
+const GIVEN_SIGMA: f64 = 1e-3;
+const MISFIT_SIGMA: f64 = 4.0;
+const LITTLE: (f64, f64) = (-5.0, 1.5);
+const TREND_SIGMA: f64 = 4.0;
+/// By how much the logarithm of its likelihood may be less for the simpler of two models.
+const SIMPLER: f64 = 2.0;
+/// Variance of that misfit to begin with, in that of the values, and the least.
+const MISFIT: f64 = 1e-6;
+/// Newton steps of the likelihood, the longest of them, and how often one is halved. They end once one gains less than this.
+const STEPS: usize = 15;
+const LONGEST: f64 = 1.0;
+const HALVINGS: usize = 6;
+const GAINS: f64 = 0.02;
+/// An observation that is left over by more standard deviations than this is an outlier: its variance grows until it is no more. Rounds of it.
+const OUTLYING: f64 = 3.5;
+const ROUNDS: usize = 4;
+/// Where descents to the lowest mean begin: at this many of the lowest.
+const STARTS: usize = 3;
+/// Draws of functions that the parameters' shares are taken of, and the places of each; at least this many for each parameter.
+const DRAWS: usize = 40;
+const PLACES: usize = 300;
+const LEAST_PLACES: usize = 8;
+
+/// The models of all observations.
+pub(super) struct Posterior {
+    frame: Frame,
+    outputs: Outputs,
+    surrogate: Surrogate,
+    /// The rows' places in the box, the lowest mean first.
+    lowest: Vec<Vec<f64>>,
+}
+
+/// Observations of one output, or the mean of several that are near each other.
+struct Row {
+    u: Vec<f64>,
+    value: f64,
+    /// Of the noise in it.
+    variance: f64,
+    /// How many, and where the first of them stands in the history.
+    count: f64,
+    position: usize,
+}
+
+/// The model of one output.
+struct Fitted {
+    frame: Frame,
+    outputs: Outputs,
+    gp: Gp,
+    positions: Vec<usize>,
+}
+
+impl Posterior {
+    /// Of what was told. `sigma` is the standard deviation of the noise in an output where it was not told with the evaluation, and `found`
+    /// whether it was estimated. `None` while there is next to nothing to go by.
+    pub(super) fn of(problem: Problem<'_>, sigma: impl Fn(Output) -> (f64, bool)) -> Option<Self> {
+        let fitted = |output: Output| {
+            let (sigma, estimated) = sigma(output);
+            let slopes = output == Output::Objective && problem.observations.has_gradients();
+            Fitted::of(rows(problem, output, sigma), if estimated { NOISE_SIGMA } else { GIVEN_SIGMA }, slopes)
+        };
+        let Fitted { frame, outputs, gp, positions } = fitted(Output::Objective)?;
+        let mut order: Vec<(f64, usize)> = if gp.noise().is_empty() {
+            gp.outputs().into_iter().zip(0..).collect()
+        } else {
+            gp.smoothed().zip(0..).collect()
+        };
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let x = gp.inputs();
+        let place = |row: usize| {
+            let x: Vec<f64> = (0..x.cols()).map(|j| x[(row, j)]).collect();
+            descent::place(problem, &frame, &x)
+        };
+        let lowest = order.into_iter().map(|(_, row)| place(row)).collect();
+        let mut surrogate = Surrogate::new(gp);
+        model::add_slopes(problem, (&frame, &positions), &mut surrogate, &outputs);
+        for k in 0..problem.constraints() {
+            let limit = fitted(Output::Constraint(k))?;
+            let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();
+            surrogate.add_model(limit.gp, stretch, limit.outputs.to_normalised(0.0));
+        }
+        Some(Self { frame, outputs, surrogate, lowest })
+    }
+
+    /// The mean and standard deviation at places in the box, smaller is better.
+    pub(super) fn at<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Vec<(f64, f64)> {
+        let local = self.local(places);
+        let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
+        self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
+        mean.iter().zip(&std).map(|(m, s)| self.in_units(*m, *s)).collect()
+    }
+
+    fn local<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Matrix {
+        let (d, mut x) = (self.frame.dim(), vec![0.0; self.frame.dim()]);
+        let mut local = Matrix::zeros(places.len(), d);
+        for (row, u) in places.enumerate() {
+            self.frame.to_local(u, &mut x);
+            x.iter().enumerate().for_each(|(j, x)| local[(row, j)] = *x);
+        }
+        local
+    }
+
+    /// The share of each parameter in how the objective varies over the box, and its standard deviation: its total effect, half the mean square
+    /// of what changing it alone changes (Sobol), in the sum of all, over functions drawn from the model.
+    pub(super) fn shares(&self, domain: &Domain) -> Option<Vec<(f64, f64)>> {
+        let (n, mut rng) = (domain.parameters().len(), Rng::new(1));
+        let bases = (PLACES / (n + 1)).max(LEAST_PLACES);
+        let [from, to] = [(); 2].map(|()| design::latin_hypercube(&mut rng, bases, n));
+        let mut places = Vec::new();
+        for (from, to) in from.iter().zip(&to) {
+            places.push(domain.embed(from));
+            for (j, other) in to.iter().enumerate() {
+                let mut moved = from.clone();
+                moved[j] = *other;
+                places.push(domain.embed(&moved));
+            }
+        }
+        let local = self.local(places.iter().map(Vec::as_slice));
+        let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; n]);
+        for draw in self.surrogate.gp.draws(&local, DRAWS, &mut rng)? {
+            let height = |place: usize| self.outputs.height(draw[place]).clamp(-1e100, 1e100);
+            let mut effects = vec![0.0; n];
+            for _ in 0..bases {
+                let base = rng.below(bases) * (n + 1); // drawn again, so that the choice of places counts
+                effects.iter_mut().enumerate().for_each(|(j, e)| *e += (height(base) - height(base + 1 + j)).powi(2));
+            }
+            let total: f64 = effects.iter().sum();
+            for (j, effect) in effects.into_iter().enumerate() {
+                let share = if total > 0.0 { effect / total } else { 1.0 / n as f64 };
+                (sum[j], squares[j]) = (sum[j] + share, squares[j] + share * share);
+            }
+        }
+        let count = DRAWS as f64;
+        let moments = |(sum, square): (f64, f64)| (sum / count, (square / count - (sum / count).powi(2)).max(0.0).sqrt());
+        Some(sum.into_iter().zip(squares).map(moments).collect())
+    }
+
+    /// The median and half the width of an interval of two standard deviations: bent outputs are not symmetric.
+    fn in_units(&self, mean: f64, std: f64) -> (f64, f64) {
+        let [low, high] = [mean - WIDER * std, mean + WIDER * std].map(|y| self.outputs.to_user(y));
+        (self.outputs.to_user(mean), 0.5 * high - 0.5 * low)
+    }
+
+    /// The lowest mean with some caution, among points that the models of the constraints allow with as much: its place in the box, mean and
+    /// standard deviation. Where none is allowed, the one that is violated least.
+    pub(super) fn lowest(&self, problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
+        let domain = problem.domain;
+        let moves: Vec<bool> = domain.axes().iter().map(|axis| axis.turns()).collect();
+        let how = Bound { kappa: -WIDER, caution: WIDER };
+        let reach = 2.0 / self.frame.scale().iter().copied().fold(f64::INFINITY, f64::min);
+        let mut starts: Vec<&Vec<f64>> = Vec::new();
+        for u in &self.lowest {
+            if starts.len() < STARTS && !starts.contains(&u) {
+                starts.push(u);
+            }
+        }
+        let mut found: Option<(f64, f64, Vec<f64>, f64, f64)> = None;
+        for start in starts {
+            let mut x = vec![0.0; domain.dim()];
+            self.frame.to_local(start, &mut x);
+            let (x, _) = descent::minimise(problem, &self.frame, &self.surrogate, (how, reach, &moves), &x);
+            let end = descent::place(problem, &self.frame, &x);
+            for u in [Some(end), Some(start.clone())].into_iter().flatten() {
+                let Some(allowed) = problem.known.nearest(domain, &u, start) else { continue };
+                let u = problem.place(&allowed);
+                let (excess, mean, std) = self.look(&u);
+                let bound = mean + WIDER * std;
+                if bound.is_finite() && found.as_ref().is_none_or(|best| (excess, bound) < (best.0, best.1)) {
+                    found = Some((excess, bound, u, mean, std));
+                }
+            }
+        }
+        found.map(|(_, _, u, mean, std)| {
+            let (mean, std) = self.in_units(mean, std);
+            (u, mean, std)
+        })
+    }
+
+    /// By how much the constraints are violated at a place with caution, and the mean and standard deviation of the model's output.
+    fn look(&self, u: &[f64]) -> (f64, f64, f64) {
+        let (mut x, mut at) = (vec![0.0; u.len()], PointPrediction::default());
+        self.frame.to_local(u, &mut x);
+        let limits = self.surrogate.at(&x, &mut at);
+        let excess = limits.iter().map(|limit| (limit.mean + WIDER * limit.std).max(0.0)).sum();
+        (excess, at.mean, at.std)
+    }
+}
+
+/// The observations of an output in the order of their values, so that the order of telling does not matter; as many as a model takes.
+fn rows(problem: Problem<'_>, output: Output, sigma: f64) -> Vec<Row> {
+    let observations = problem.observations;
+    let row = |p: usize| {
+        let std = problem.told_std(output, p).unwrap_or(sigma);
+        let value = problem.output(output, p)?;
+        Some(Row { u: observations.unit(p).to_vec(), value, variance: std * std, count: 1.0, position: p })
+    };
+    let mut rows: Vec<Row> = (0..observations.len()).filter_map(row).filter(|row| row.variance.is_finite()).collect();
+    rows.sort_by(|a, b| {
+        let places = || a.u.iter().zip(&b.u).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
+        a.value.total_cmp(&b.value).then_with(|| places().unwrap_or(std::cmp::Ordering::Equal))
+    });
+    let exact = rows.iter().all(|row| row.variance == 0.0);
+    let mut radius = NEAREST;
+    while rows.len() > ROWS || (exact && radius == NEAREST) {
+        rows = merged(rows, radius);
+        radius *= 1.5;
+    }
+    rows
+}
+
+/// Rows that are nearer to one before them than a radius, together with it: of exact values the first counts, of others the mean.
+fn merged(rows: Vec<Row>, radius: f64) -> Vec<Row> {
+    let mut leaders: Vec<(Vec<f64>, Row)> = Vec::new();
+    for row in rows {
+        let near = |u: &[f64]| u.iter().zip(&row.u).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() < radius * radius;
+        match leaders.iter_mut().find(|(u, _)| near(u)) {
+            None => leaders.push((row.u.clone(), row)),
+            Some((_, into)) if into.variance > 0.0 => {
+                // Weights by the number: those of precise rows would follow what was told of them too far.
+                let (all, part) = (into.count + row.count, row.count / (into.count + row.count));
+                for (a, b) in into.u.iter_mut().zip(&row.u) {
+                    *a += part * (b - *a);
+                }
+                into.value += part * (row.value - into.value);
+                into.variance = (1.0 - part).powi(2) * into.variance + part * part * row.variance;
+                into.count = all;
+            }
+            Some(_) => {}
+        }
+    }
+    leaders.into_iter().map(|(_, row)| row).collect()
+}
+
+impl Fitted {
+    /// The likelier of two models of rows whose noise is known up to a factor: a quadratic trend and a process around it, or a process of outputs
+    /// bent towards their logarithm.
+    fn of(rows: Vec<Row>, noise_sigma: f64, slopes: bool) -> Option<Self> {
+        if rows.len() < 2 {
+            return None;
+        }
+        let mut trend = if slopes { None } else { Data::of(&rows, noise_sigma, true).learn() };
+        trend.iter_mut().for_each(|trend| trend.2 += SIMPLER);
+        let bent = Data::of(&rows, noise_sigma, false).learn();
+        let (mut data, t, _) = trend.into_iter().chain(bent).max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let gp = data.last(&t)?;
+        let ell: Vec<f64> = t[..data.frame.dim()].iter().map(|t| math::exp(*t)).collect();
+        let positions = rows.into_iter().map(|row| row.position).collect();
+        Some(Self { frame: data.frame.rescaled(&ell), outputs: data.outputs, gp, positions })
+    }
+}
+
+/// Places, outputs and variances of their noise, and what is known of a model of them before: means and precisions of ln ℓ, of the logarithms of
+/// the signal's variance, of a factor on those of the noise and, with a trend, of its variance.
+struct Data {
+    frame: Frame,
+    outputs: Outputs,
+    points: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    noise: Vec<f64>,
+    exact: bool,
+    prior: Prior,
+    means: Vec<f64>,
+    precisions: Vec<f64>,
+}
+
+impl Data {
+    fn of(rows: &[Row], noise_sigma: f64, trend: bool) -> Self {
+        let (n, d) = (rows.len() as f64, rows[0].u.len());
+        let mut y: Vec<f64> = rows.iter().map(|row| row.value).collect();
+        let typical = (rows.iter().map(|row| row.count * row.variance / n).sum::<f64>()).sqrt();
+        let outputs = normalise_bent(&mut y, if trend { f64::MAX } else { CLEAR * typical }, typical);
+        let (prior, exact) = (Prior::of(&y, KernelKind::Matern32, 1.0, 0.0), typical == 0.0);
+        let variance = |(row, y): (&Row, &f64)| match exact {
+            true => MISFIT * prior.signal,
+            false => row.variance / outputs.slope(*y).powi(2) + 1e-12 * prior.signal,
+        };
+        let noise = rows.iter().zip(&y).map(variance).collect();
+        let frame = Frame::of_box(d).centred(&rows[0].u).with_scale(vec![(d as f64).sqrt(); d]);
+        let points = rows.iter().map(|row| row.u.clone()).collect();
+        let (mut means, mut precisions) = (vec![0.0; d + 2], vec![PRIOR_SIGMA.powi(-2); d]);
+        precisions.extend([0.0, if exact { MISFIT_SIGMA } else { noise_sigma }.powi(-2)]);
+        if trend {
+            (means[d], precisions[d]) = (LITTLE.0, LITTLE.1.powi(-2));
+            means.push(0.0);
+            precisions.push(TREND_SIGMA.powi(-2));
+        }
+        Self { frame, outputs, points, y, noise, exact, prior, means, precisions }
+    }
+
+    /// The model of some rows, with what was learned. The misfit of exact values is part of what is predicted, noise is not.
+    fn fit(&self, rows: &[usize], t: &[f64], learning: bool) -> Option<Gp> {
+        let d = self.frame.dim();
+        let y: Vec<f64> = rows.iter().map(|&row| self.y[row]).collect();
+        let (mut buffers, mut local) = (Buffers::default(), vec![0.0; d]);
+        let x = buffers.inputs(rows.len(), d);
+        let shrink: Vec<f64> = (0..d).map(|j| math::exp(-t[j])).collect();
+        for (to, &row) in rows.iter().enumerate() {
+            self.frame.to_local(&self.points[row], &mut local);
+            for j in 0..d {
+                x[(to, j)] = shrink[j] * local[j];
+            }
+        }
+        let variances: Vec<f64> = rows.iter().map(|&row| math::exp(t[d + 1]) * self.noise[row]).collect();
+        let typical = variances.iter().sum::<f64>() / variances.len() as f64;
+        let is_noise = learning || !self.exact;
+        let (nugget, noise) = if is_noise { (0.0, typical) } else { (typical, 0.0) };
+        buffers.set_noise(if is_noise { &variances } else { &[] });
+        if let Some(t) = t.get(d + 2) {
+            let weights = shrink.iter().map(|s| s.powi(-2)).collect();
+            buffers.set_trend(Trend { variance: math::exp(*t) * self.prior.signal, weights });
+        }
+        let signal = math::exp(t[d]) * self.prior.signal;
+        Gp::fit(Prior { signal, nugget, noise, ..self.prior }, &y, buffers).ok()
+    }
+
+    /// The model of all rows; outliers among them count less.
+    fn last(&mut self, t: &[f64]) -> Option<Gp> {
+        let all: Vec<usize> = (0..self.points.len()).collect();
+        for _ in 0..ROUNDS {
+            let gp = self.fit(&all, t, false)?;
+            if !self.doubt(&all, &gp) {
+                return Some(gp);
+            }
+        }
+        self.fit(&all, t, false)
+    }
+
+    /// Raises the variances of outliers, and says whether there are some.
+    fn doubt(&mut self, rows: &[usize], gp: &Gp) -> bool {
+        let mut some = false;
+        for ((&row, noise), alpha) in rows.iter().zip(gp.noise()).zip(gp.weights()).filter(|_| !self.exact) {
+            let left_over = noise.sqrt() * alpha.abs() / OUTLYING; // y − μ = σ² α
+            if left_over > 1.0 {
+                self.noise[row] *= left_over * left_over;
+                some = true;
+            }
+        }
+        some
+    }
+
+    fn log_prior(&self, t: &[f64]) -> f64 {
+        let terms = t.iter().zip(&self.means).zip(&self.precisions);
+        -0.5 * terms.map(|((t, m), p)| p * (t - m) * (t - m)).sum::<f64>()
+    }
+
+    /// The most likely of what the likelihood of some rows decides, by Newton steps; and how likely the values are by it.
+    fn learn(mut self) -> Option<(Self, Vec<f64>, f64)> {
+        let rows: Vec<usize> = (0..self.points.len()).step_by(self.points.len().div_ceil(LEARNED)).collect();
+        let mut t = self.means.clone();
+        let (mut gp, mut rounds) = (self.fit(&rows, &t, true)?, 0);
+        for _ in 0..STEPS {
+            let step = self.newton(&gp, &t)?;
+            let longest = step.iter().fold(LONGEST, |most, s| most.max(s.abs()));
+            let (mut part, before) = (LONGEST / longest, gp.log_likelihood() + self.log_prior(&t));
+            let mut gained = 0.0;
+            for _ in 0..HALVINGS {
+                let trial: Vec<f64> = t.iter().zip(&step).map(|(t, s)| t + part * s).collect();
+                if let Some(there) = self.fit(&rows, &trial, true) {
+                    let gain = there.log_likelihood() + self.log_prior(&trial) - before;
+                    if gain > 0.0 {
+                        (gp, t, gained) = (there, trial, gain);
+                        break;
+                    }
+                }
+                part *= 0.5;
+            }
+            if gained < GAINS {
+                rounds += 1;
+                if rounds > ROUNDS || !self.doubt(&rows, &gp) {
+                    break;
+                }
+                gp = self.fit(&rows, &t, true)?;
+            }
+        }
+        let units: f64 = rows.iter().map(|&row| math::ln(self.outputs.slope(self.y[row]))).sum();
+        let evidence = gp.log_likelihood() + self.log_prior(&t) - units;
+        evidence.is_finite().then_some((self, t, evidence))
+    }
+
+    /// The Newton step of what is learned, with the average information for the curvature.
+    fn newton(&self, gp: &Gp, t: &[f64]) -> Option<Vec<f64>> {
+        let (d, n) = (self.frame.dim(), gp.len());
+        let mut derivatives = Derivatives::default();
+        derivatives.compute(gp, Some(Curvature::AverageInformation));
+        let mut step = derivatives.gradient.clone();
+        let row = |i: usize| (0..n).map(|k| derivatives.image_rows()[(i, k)]).collect();
+        let mut images: Vec<Vec<f64>> = (0..d).map(row).collect();
+        for (slope, image) in gp.variance_slopes(derivatives.inverse()).into_iter().take(t.len() - d) {
+            step.push(slope);
+            images.push(image);
+        }
+        let mut information = Matrix::zeros(t.len(), t.len());
+        for i in 0..t.len() {
+            step[i] -= self.precisions[i] * (t[i] - self.means[i]);
+            for j in 0..t.len() {
+                let prior = if i == j { self.precisions[i] + 1e-6 } else { 0.0 };
+                information[(i, j)] = 0.5 * linalg::dot(&images[i], &images[j]) + prior;
+            }
+        }
+        linalg::cholesky(&mut information).ok()?;
+        linalg::solve_lower(&information, &mut step);
+        linalg::solve_lower_transposed(&information, &mut step);
+        Some(step)
+    }
+}
