@@ -136,7 +136,7 @@ class TrustRegion(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the local model predicts, in the units of the objective."""
+    """What is predicted by all observations, in the units of the objective."""
 
     mean: Any
     """A float for one point, an array for several."""

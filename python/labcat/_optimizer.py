@@ -556,10 +556,10 @@ class Optimizer:
         self._settings = self._core.config()
 
     def predict(self, x: Points) -> Prediction:
-        """Mean and standard deviation of the local model, in the units of the objective.
+        """Mean and standard deviation by all observations, in the units of the objective.
 
-        For one point they are floats, for several, shape (n, d), arrays. The model is local: it
-        knows the points in and around the trust region.
+        For one point they are floats, for several, shape (n, d), arrays. Away from what was evaluated
+        the standard deviation is large.
 
         Raises
         ------

@@ -32,7 +32,7 @@ class Switches(TypedDict, total=False):
     noise: Literal["auto", "none"] | float
     """Noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective."""
 
-    kernel: Literal["squared_exponential", "matern52"]
+    kernel: Literal["squared_exponential", "matern52", "matern32"]
     """Covariance of the model."""
 
     signal: float

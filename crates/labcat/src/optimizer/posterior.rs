@@ -49,6 +49,8 @@ const GAINS: f64 = 0.02;
 /// An observation that is left over by more standard deviations than this is an outlier: its variance grows until it is no more. Rounds of it.
 const OUTLYING: f64 = 3.5;
 const ROUNDS: usize = 4;
+/// Of the caution towards constraints this much is enough once a descent is over: it ends on their border.
+const SPARED: f64 = 0.95;
 /// Where descents to the lowest mean begin: at this many of the lowest.
 const STARTS: usize = 3;
 /// Draws of functions that the parameters' shares are taken of, and the places of each; at least this many for each parameter.
@@ -63,6 +65,8 @@ pub(super) struct Posterior {
     surrogate: Surrogate,
     /// The rows' places in the box, the lowest mean first.
     lowest: Vec<Vec<f64>>,
+    /// Standard deviation of the mean of all outputs by their noise: no output is known better.
+    least: f64,
 }
 
 /// Observations of one output, or the mean of several that are near each other.
@@ -88,18 +92,21 @@ impl Posterior {
     /// Of what was told. `sigma` is the standard deviation of the noise in an output where it was not told with the evaluation, and `found`
     /// whether it was estimated. `None` while there is next to nothing to go by.
     pub(super) fn of(problem: Problem<'_>, sigma: impl Fn(Output) -> (f64, bool)) -> Option<Self> {
-        let fitted = |output: Output| {
+        let fitted = |output: Output, centre: Option<&[f64]>| {
             let (sigma, estimated) = sigma(output);
-            let slopes = output == Output::Objective && problem.observations.has_gradients();
-            Fitted::of(rows(problem, output, sigma), if estimated { NOISE_SIGMA } else { GIVEN_SIGMA }, slopes)
+            let known = if estimated { NOISE_SIGMA } else { GIVEN_SIGMA };
+            let (rows, slopes) = (rows(problem, output, sigma), problem.observations.has_gradients());
+            let centre = centre.or_else(|| rows.first().map(|row| &*row.u))?.to_vec();
+            Fitted::of(rows, known, slopes && output == Output::Objective, &centre)
         };
-        let Fitted { frame, outputs, gp, positions } = fitted(Output::Objective)?;
+        let Fitted { frame, outputs, gp, positions } = fitted(Output::Objective, None)?;
         let mut order: Vec<(f64, usize)> = if gp.noise().is_empty() {
             gp.outputs().into_iter().zip(0..).collect()
         } else {
             gp.smoothed().zip(0..).collect()
         };
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let least = (gp.prior().noise / problem.observations.len() as f64).sqrt();
         let x = gp.inputs();
         let place = |row: usize| {
             let x: Vec<f64> = (0..x.cols()).map(|j| x[(row, j)]).collect();
@@ -109,11 +116,11 @@ impl Posterior {
         let mut surrogate = Surrogate::new(gp);
         model::add_slopes(problem, (&frame, &positions), &mut surrogate, &outputs);
         for k in 0..problem.constraints() {
-            let limit = fitted(Output::Constraint(k))?;
+            let limit = fitted(Output::Constraint(k), Some(frame.centre()))?;
             let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();
             surrogate.add_model(limit.gp, stretch, limit.outputs.to_normalised(0.0));
         }
-        Some(Self { frame, outputs, surrogate, lowest })
+        Some(Self { frame, outputs, surrogate, lowest, least })
     }
 
     /// The mean and standard deviation at places in the box, smaller is better.
@@ -171,7 +178,8 @@ impl Posterior {
 
     /// The median and half the width of an interval of two standard deviations: bent outputs are not symmetric.
     fn in_units(&self, mean: f64, std: f64) -> (f64, f64) {
-        let [low, high] = [mean - WIDER * std, mean + WIDER * std].map(|y| self.outputs.to_user(y));
+        let std = WIDER * std.hypot(self.least);
+        let [low, high] = [mean - std, mean + std].map(|y| self.outputs.to_user(y));
         (self.outputs.to_user(mean), 0.5 * high - 0.5 * low)
     }
 
@@ -182,9 +190,10 @@ impl Posterior {
         let moves: Vec<bool> = domain.axes().iter().map(|axis| axis.turns()).collect();
         let how = Bound { kappa: -WIDER, caution: WIDER };
         let reach = 2.0 / self.frame.scale().iter().copied().fold(f64::INFINITY, f64::min);
-        let mut starts: Vec<&Vec<f64>> = Vec::new();
+        // The lowest of all, and of those that are allowed.
+        let mut starts: Vec<&Vec<f64>> = self.lowest.iter().take(1).collect();
         for u in &self.lowest {
-            if starts.len() < STARTS && !starts.contains(&u) {
+            if starts.len() < STARTS && !starts.contains(&u) && self.look(u).0 == 0.0 {
                 starts.push(u);
             }
         }
@@ -194,7 +203,7 @@ impl Posterior {
             self.frame.to_local(start, &mut x);
             let (x, _) = descent::minimise(problem, &self.frame, &self.surrogate, (how, reach, &moves), &x);
             let end = descent::place(problem, &self.frame, &x);
-            for u in [Some(end), Some(start.clone())].into_iter().flatten() {
+            for u in [end, start.clone()] {
                 let Some(allowed) = problem.known.nearest(domain, &u, start) else { continue };
                 let u = problem.place(&allowed);
                 let (excess, mean, std) = self.look(&u);
@@ -215,7 +224,7 @@ impl Posterior {
         let (mut x, mut at) = (vec![0.0; u.len()], PointPrediction::default());
         self.frame.to_local(u, &mut x);
         let limits = self.surrogate.at(&x, &mut at);
-        let excess = limits.iter().map(|limit| (limit.mean + WIDER * limit.std).max(0.0)).sum();
+        let excess = limits.iter().map(|limit| (limit.mean + SPARED * WIDER * limit.std).max(0.0)).sum();
         (excess, at.mean, at.std)
     }
 }
@@ -268,13 +277,13 @@ fn merged(rows: Vec<Row>, radius: f64) -> Vec<Row> {
 impl Fitted {
     /// The likelier of two models of rows whose noise is known up to a factor: a quadratic trend and a process around it, or a process of outputs
     /// bent towards their logarithm.
-    fn of(rows: Vec<Row>, noise_sigma: f64, slopes: bool) -> Option<Self> {
+    fn of(rows: Vec<Row>, noise_sigma: f64, slopes: bool, centre: &[f64]) -> Option<Self> {
         if rows.len() < 2 {
             return None;
         }
-        let mut trend = if slopes { None } else { Data::of(&rows, noise_sigma, true).learn() };
+        let mut trend = if slopes { None } else { Data::of(&rows, noise_sigma, true, centre).learn() };
         trend.iter_mut().for_each(|trend| trend.2 += SIMPLER);
-        let bent = Data::of(&rows, noise_sigma, false).learn();
+        let bent = Data::of(&rows, noise_sigma, false, centre).learn();
         let (mut data, t, _) = trend.into_iter().chain(bent).max_by(|a, b| a.2.total_cmp(&b.2))?;
         let gp = data.last(&t)?;
         let ell: Vec<f64> = t[..data.frame.dim()].iter().map(|t| math::exp(*t)).collect();
@@ -298,8 +307,8 @@ struct Data {
 }
 
 impl Data {
-    fn of(rows: &[Row], noise_sigma: f64, trend: bool) -> Self {
-        let (n, d) = (rows.len() as f64, rows[0].u.len());
+    fn of(rows: &[Row], noise_sigma: f64, trend: bool, centre: &[f64]) -> Self {
+        let (n, d) = (rows.len() as f64, centre.len());
         let mut y: Vec<f64> = rows.iter().map(|row| row.value).collect();
         let typical = (rows.iter().map(|row| row.count * row.variance / n).sum::<f64>()).sqrt();
         let outputs = normalise_bent(&mut y, if trend { f64::MAX } else { CLEAR * typical }, typical);
@@ -309,7 +318,7 @@ impl Data {
             false => row.variance / outputs.slope(*y).powi(2) + 1e-12 * prior.signal,
         };
         let noise = rows.iter().zip(&y).map(variance).collect();
-        let frame = Frame::of_box(d).centred(&rows[0].u).with_scale(vec![(d as f64).sqrt(); d]);
+        let frame = Frame::of_box(d).centred(centre).with_scale(vec![(d as f64).sqrt(); d]);
         let points = rows.iter().map(|row| row.u.clone()).collect();
         let (mut means, mut precisions) = (vec![0.0; d + 2], vec![PRIOR_SIGMA.powi(-2); d]);
         precisions.extend([0.0, if exact { MISFIT_SIGMA } else { noise_sigma }.powi(-2)]);

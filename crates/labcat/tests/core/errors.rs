@@ -105,7 +105,7 @@ fn an_unknown_switch_is_named_beside_the_known_ones() {
 fn names_that_are_not_known_are_answered_with_those_that_are() {
     says(&"papers".parse::<Preset>().unwrap_err(), &["preset", "papers", "paper or default"]);
     says(&"both".parse::<Direction>().unwrap_err(), &["both", "minimize or maximize"]);
-    says(&"cubic".parse::<KernelKind>().unwrap_err(), &["cubic", "squared_exponential or matern52"]);
+    says(&"cubic".parse::<KernelKind>().unwrap_err(), &["cubic", "squared_exponential, matern52 or matern32"]);
     says(&"luck".parse::<AcquisitionKind>().unwrap_err(), &["luck", "expected_improvement", "lower_confidence_bound"]);
 }
 
