@@ -120,7 +120,8 @@ fn constraints(seeds: u64) -> Result<(), labcat::Error> {
                 let f = |x: &[f64]| x.iter().map(|x| (x - 0.8) * (x - 0.8)).sum::<f64>();
                 let g = |x: &[f64]| x.iter().sum::<f64>() / d as f64 - 0.5;
                 run(&mut optimizer, 30 * d, |x| {
-                    let outcome = Outcome::from(f(x) + 0.1 * dice.normal()).with_constraints(vec![g(x) + 0.1 * dice.normal()]);
+                    let outcome =
+                        Outcome::from(f(x) + 0.1 * dice.normal()).with_constraints(vec![g(x) + 0.1 * dice.normal()]);
                     let std = if told { vec![0.1] } else { Vec::new() };
                     outcome.clone().with_constraint_std(std).unwrap_or(outcome)
                 })?;
@@ -128,7 +129,10 @@ fn constraints(seeds: u64) -> Result<(), labcat::Error> {
                 infeasible += u64::from(g(&r.x) > 0.0);
                 regrets.push(f(&r.x) - 0.09 * d as f64);
             }
-            println!("told {told}, d = {d}: infeasible {infeasible} of {seeds}, median excess {:.3}", median(&mut regrets));
+            println!(
+                "told {told}, d = {d}: infeasible {infeasible} of {seeds}, median excess {:.3}",
+                median(&mut regrets)
+            );
         }
     }
     Ok(())
@@ -143,7 +147,8 @@ fn labels(seeds: u64) -> Result<(), labcat::Error> {
                 let mut dice = Dice(91 + seed);
                 let values = dice.between(count, 0.0, 1.0);
                 let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-                let label = Parameter::categorical("label", (0..count).map(|k| k.to_string()));
+                let names: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+                let label = Parameter::categorical("label", names.iter().map(String::as_str));
                 let mut optimizer = optimizer(Domain::from_parameters(vec![label])?, Noise::Sigma(sigma), seed, 0)?;
                 run(&mut optimizer, n, |x| (values[x[0] as usize] + sigma * dice.normal()).into())?;
                 ours += optimizer.recommended().map_or(1.0, |r| values[r.x[0] as usize] - least) / seeds as f64;
@@ -179,7 +184,10 @@ fn outliers(seeds: u64) -> Result<(), labcat::Error> {
         }
         let middle = median(&mut regrets);
         let worst = regrets.last().copied().unwrap_or(f64::NAN);
-        println!("{}: median regret {middle:.3}, worst {worst:.3}", if far { "one in fifty 100 off" } else { "Student t2" });
+        println!(
+            "{}: median regret {middle:.3}, worst {worst:.3}",
+            if far { "one in fifty 100 off" } else { "Student t2" }
+        );
     }
     Ok(())
 }

@@ -395,7 +395,8 @@ impl Gp {
         out.resize(b.x.rows(), 0.0);
         kernel_column(prior, &b.x, x, out);
         if let Some(trend) = &b.trend {
-            let add = |(i, k): (usize, &mut f64)| *k += trend.variance * trend.product(|j| x[j], |j| b.x[(i, j)]).powi(2);
+            let add =
+                |(i, k): (usize, &mut f64)| *k += trend.variance * trend.product(|j| x[j], |j| b.x[(i, j)]).powi(2);
             return out.iter_mut().enumerate().for_each(add);
         }
         if along.is_none() && self.directions.is_empty() {

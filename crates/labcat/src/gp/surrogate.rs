@@ -130,7 +130,8 @@ impl Surrogate {
 
     /// Whether an output has noise.
     pub(crate) fn has_noise(&self) -> bool {
-        let own = |constraint: &Constraint| matches!(&constraint.process, Process::Own(gp, _) if gp.prior().noise > 0.0);
+        let own =
+            |constraint: &Constraint| matches!(&constraint.process, Process::Own(gp, _) if gp.prior().noise > 0.0);
         self.gp.prior().noise > 0.0 || self.constraints.iter().any(own)
     }
 

@@ -172,7 +172,8 @@ impl Posterior {
             }
         }
         let count = DRAWS as f64;
-        let moments = |(sum, square): (f64, f64)| (sum / count, (square / count - (sum / count).powi(2)).max(0.0).sqrt());
+        let moments =
+            |(sum, square): (f64, f64)| (sum / count, (square / count - (sum / count).powi(2)).max(0.0).sqrt());
         Some(sum.into_iter().zip(squares).map(moments).collect())
     }
 

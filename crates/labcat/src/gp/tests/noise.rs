@@ -79,7 +79,8 @@ fn a_trend_is_a_covariance_with_the_right_slopes() {
             (with_trend(&problem, h).log_likelihood() - with_trend(&problem, -h).log_likelihood()) / (2.0 * h);
         assert!((slope - expected).abs() < 1e-6, "{slope} for {expected}");
         // Of a point alone and of many: the same; its gradient is that of differences.
-        let (mut at, mut k, mut mean, mut std) = (PointPrediction::default(), Matrix::default(), Vec::new(), Vec::new());
+        let (mut at, mut k, mut mean, mut std) =
+            (PointPrediction::default(), Matrix::default(), Vec::new(), Vec::new());
         let mut look = |x: [f64; 2]| {
             let mut points = Matrix::zeros(1, 2);
             (points[(0, 0)], points[(0, 1)]) = (x[0], x[1]);
