@@ -38,7 +38,7 @@ const MISFIT_SIGMA: f64 = 4.0;
 const LITTLE: (f64, f64) = (-5.0, 1.5);
 const TREND_SIGMA: f64 = 4.0;
 /// By how much the logarithm of its likelihood may be less for the simpler of two models.
-const SIMPLER: f64 = 2.0;
+const SIMPLER: f64 = 5.0;
 /// Variance of that misfit to begin with, in that of the values, and the least.
 const MISFIT: f64 = 1e-6;
 /// Newton steps of the likelihood, the longest of them, and how often one is halved. They end once one gains less than this.
