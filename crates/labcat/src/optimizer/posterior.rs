@@ -114,7 +114,8 @@ impl Posterior {
         };
         let lowest = order.into_iter().map(|(_, row)| place(row)).collect();
         let mut surrogate = Surrogate::new(gp);
-        model::add_slopes(problem, (&frame, &positions), &mut surrogate, &outputs);
+        let slopes = model::slopes(problem, (&frame, &positions), &surrogate.gp, &outputs);
+        slopes.into_iter().flatten().for_each(|slope| surrogate.append_slope(slope));
         for k in 0..problem.constraints() {
             let limit = fitted(Output::Constraint(k), Some(frame.centre()))?;
             let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();
