@@ -110,7 +110,7 @@ pub(super) fn find(
     work: &mut Workspace,
 ) -> Option<Forecast> {
     let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
-    if !problem.settings.switches.quadratic || on_lattice || standing.noisy || is_waiting(problem, run) {
+    if !problem.settings.switches.quadratic || on_lattice || standing.noisy {
         return None;
     }
     let (observations, members) = (problem.observations, &run.now.members);
@@ -317,7 +317,8 @@ pub(super) fn next(
     if let Some(forecast) = residuals::find(problem, run, &model.standing) {
         return follow(problem, run, &forecast, id);
     }
-    let first = model.forecast.take();
+    // Asked here and not where it is found: what was followed since must not change a step that is done again.
+    let first = model.forecast.take_if(|_| !is_waiting(problem, run));
     // With pending points the step may be one done again, whose forecast was followed before.
     let and_more = first.is_none() || !problem.pending.is_empty();
     let mut choice = first.and_then(|forecast| follow(problem, run, &forecast, id));

@@ -614,7 +614,8 @@ pub(super) fn slopes(
 /// little of them while there are few.
 fn rescale_by_slopes(problem: Problem<'_>, run: &mut LocalRun, gp: Gp, outputs: &Outputs, work: &mut Workspace) -> Gp {
     let likelihood = |run: &LocalRun, gp: &Gp| {
-        let slopes = slopes(problem, (&run.now.frame, &run.now.members), gp, outputs).filter(|slopes| !slopes.is_empty())?;
+        let slopes =
+            slopes(problem, (&run.now.frame, &run.now.members), gp, outputs).filter(|slopes| !slopes.is_empty())?;
         let mut with = gp.clone();
         slopes.into_iter().for_each(|slope| with.append_slope(slope));
         Some(with.log_likelihood())

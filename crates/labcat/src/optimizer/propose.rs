@@ -19,6 +19,7 @@ pub(super) fn propose(
 ) -> Result<Choice, RestartCause> {
     let at_hand = model.take();
     let current = model.insert(current_model(problem, run, at_hand, work)?); // lines 5–11
+    current.imagine_pending(problem, run);
     if let Some(choice) = forecast::next(problem, run, current, work, next) {
         return Ok(choice);
     }
@@ -27,7 +28,6 @@ pub(super) fn propose(
     {
         return Ok(Choice::given(best.clone(), Origin::Repeat));
     }
-    current.imagine_pending(problem, run);
     search::search(problem, run, current, work, rng, reals_only) // line 12: x_EI
 }
 
