@@ -206,7 +206,7 @@ def test_a_log_scale_spreads_the_design_over_the_magnitudes():
         ([(0, 10**400)], r"x0 are \(0, inf\): both must be finite"),
         ({"n": labcat.Integer(0, 2**60)}, r"the high of parameter 'n' is 1152921504606846976; .* at most 2\*\*53"),
         ({"n": labcat.Integer(-(10**400), 0)}, r"the low of parameter 'n' .* at most 2\*\*53"),
-        ({"n": labcat.Integer(0.5, 3)}, r"the low of parameter 'n' is 0\.5; it must be a whole number"),
+        ({"n": labcat.Integer(0.5, 3)}, r"the low of parameter 'n' is 0\.5; it must be an integer"),
         ({"\ud800": (0, 1)}, "not Unicode text"),
         ({"b": labcat.Boolean(), "a": labcat.Real(0, 1, when={"b": []})}, "being none of its values: it takes False and True"),
     ],
