@@ -28,7 +28,9 @@ from .summary import Block, Table
 
 FACTOR = 100
 OUTSTANDING = [1, 2, 4, 8, 16, 32]
-LONGER = 4  # times the budget is what a run with several pending evaluations may take to the sequential run's final value
+LONGER = (
+    4  # times the budget is what a run with several pending evaluations may take to the sequential run's final value
+)
 PRECISION = 1e-8  # regrets below this count as it, where times to the same value are compared
 GOAL = 1e-6
 SMALL_DIM = 5
@@ -165,7 +167,12 @@ def register(command: Command) -> None:
     sub.add_argument("setting", nargs="?", default="default", help="as in `versus` (default: %(default)s)")
     coco_options(sub, range(1, 4), [5])
     sub.add_argument(
-        "--pending", "--outstanding", dest="outstanding", type=numbers, default=OUTSTANDING, help="q (default: 1,2,4,8,16,32; 1 is always run)"
+        "--pending",
+        "--outstanding",
+        dest="outstanding",
+        type=numbers,
+        default=OUTSTANDING,
+        help="q (default: 1,2,4,8,16,32; 1 is always run)",
     )
     sub.add_argument("--rounds-runs", type=positive, default=ROUNDS_RUNS, help="seeds of the rounds (default: 20)")
 
