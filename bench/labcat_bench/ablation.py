@@ -112,7 +112,7 @@ def restart_table(records: Sequence[Record], dims: Sequence[int]) -> Table:
 
 
 def sentences(by_dim: ByDim, records: Sequence[Record]) -> list[str]:
-    """One sentence for each switch, from the measured differences alone."""
+    """One sentence for each option, from the measured differences alone."""
     dims = list(by_dim)
 
     def change(name: str, functions: Sequence[int]) -> dict[int, Difference]:

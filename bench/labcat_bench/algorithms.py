@@ -1,4 +1,4 @@
-"""Algorithms by name: LABCAT with its presets and switches, and the peers."""
+"""Algorithms by name: LABCAT with its presets and options, and the peers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def distribution_name(requirement: str) -> str:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """What a run uses: LABCAT with a preset and switches, or a peer. Plain data, so that any worker can resolve it."""
+    """What a run uses: LABCAT with a preset and options, or a peer. Plain data, so that any worker can resolve it."""
 
     name: str
     label: str
@@ -100,7 +100,7 @@ def labcat_algorithm(preset: str = "default", /, label: str | None = None, **swi
 
 
 def literal(text: str) -> Any:
-    """The value of a switch as written on a command line: `0.5`, `10`, `false`, `none`, or a word."""
+    """The value of an option as written on a command line: `0.5`, `10`, `false`, `none`, or a word."""
     constants = {"none": None, "true": True, "false": False}
     if text.lower() in constants:
         return constants[text.lower()]

@@ -1,6 +1,6 @@
 """The `claims` command: what the paper says of LABCAT and neither `synthetic`, `coco` nor `ablation` measures.
 
-Every claim is measured on the preset `paper` with one switch changed at a time.
+Every claim is measured on the preset `paper` with one option changed at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .scoring import Runtimes, score
 from .suites import GROUPS
 from .summary import Block, Figure, Table
 
-# switch → symbol, the preset's value, others
+# option → symbol, the preset's value, others
 SWEEPS: dict[str, tuple[str, str, list[float]]] = {
     "signal": ("σ_f, in units of std(Y′)", "1", [0.25, 0.5, 2.0, 4.0]),
     "beta": ("β", "1/d", [0.05, 0.1, 0.25, 0.5, 1.0, 2.0]),
@@ -51,7 +51,7 @@ class Finding:
 Outcome = tuple[list[Finding], list[Block]]
 
 
-# ---- sweeps of one switch on bbob
+# ---- sweeps of one option on bbob
 
 
 def varied(switch: str, value: float) -> Algorithm:

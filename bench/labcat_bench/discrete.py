@@ -38,7 +38,7 @@ def grid(v: Any) -> float:
 
 
 def labels(v: Any) -> float:
-    """Five choices of six labels: what each is worth, and half as much what each pair is."""
+    """Five categorical parameters of six labels: what each is worth, and half as much what each pair is."""
     chosen = [int(k) for k in v]
     alone, pairs = drawn("alone", 5, 6), drawn("pairs", 5, 5, 6, 6)
     each = sum(alone[i, k] for i, k in enumerate(chosen))

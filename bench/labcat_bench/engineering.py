@@ -1,6 +1,6 @@
 """The `engineering` command: classic design problems with constraints, from random points.
 
-Values of x in the order of the literature; a constraint is met where it is not above 0. The four designs are as in
+Values of x in the order of the literature; a constraint is satisfied when g ≤ 0. The four designs are as in
 Coello (2000) and Mezura-Montes and Coello (2005), the G functions as in Koziel and Michalewicz (1999).
 """
 

@@ -154,7 +154,7 @@ class NoisyObjective(Objective):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A real or whole-numbered parameter between `low` and `high`, or the number of one of `choices`.
+    """A real or integer parameter between `low` and `high`, or the number of one of `choices`.
 
     With `when = (k, labels)` it means something only while parameter `k`, one before it, has one of these labels.
     """
@@ -198,7 +198,7 @@ class Parameter:
 
 
 class MixedObjective(Objective):
-    """Of real and whole-numbered parameters and choices; a point holds the number of each choice.
+    """Of reals, integers and categories; a point holds the number of each category.
 
     What means nothing at a point has its middle value there, whatever an algorithm gives.
     """
@@ -217,7 +217,7 @@ class MixedObjective(Objective):
 
 
 class ConstrainedObjective(Objective):
-    """Of a value and constraints, met where none is above 0; only points that meet them all count.
+    """Of a value and constraints, satisfied when g ≤ 0; only points that meet them all count.
 
     The function gives the value and the constraints. `initial` is where the suite says to begin, if it does; a
     constraint that is violated by no more than its `tolerance` counts as met.

@@ -1,6 +1,6 @@
 """The `parallel` command: what several evaluations at a time are worth, on a simulated clock.
 
-Evaluations take log-normal times; `q` of them are outstanding, and each result is told when it is there. The yardstick is
+Evaluations take log-normal times; `q` of them are pending at a time, and each result is told when it is there. The yardstick is
 the same sequential run with every result q − 1 evaluations late: what perfect use of the pending points would give.
 """
 
@@ -28,7 +28,9 @@ from .summary import Block, Table
 
 FACTOR = 100
 OUTSTANDING = [1, 2, 4, 8, 16, 32]
-LONGER = 4  # times the budget is what a run with several outstanding may take to the sequential run's final value
+LONGER = (
+    4  # times the budget is what a run with several pending evaluations may take to the sequential run's final value
+)
 PRECISION = 1e-8  # regrets below this count as it, where times to the same value are compared
 GOAL = 1e-6
 SMALL_DIM = 5
@@ -82,7 +84,7 @@ def clock_table(records: Sequence[Record], dim: int, outstanding: Sequence[int],
         )
     header = ["q", "AUC", "late sequential", "ratio", "Solved", "time to the same value", "1/q", "reached"]
     return Table(
-        f"bbob, d = {dim}, budget {factor}·d: q evaluations outstanding",
+        f"bbob, d = {dim}, budget {factor}·d: q pending evaluations",
         header,
         rows,
         "AUC in evaluations, in the order of their results. Time to the sequential run's final value (or a regret of"
@@ -108,7 +110,7 @@ BOX = (-5.0, 10.0)
 
 
 def best_so_far(name: str, outstanding: int, seed: int, options: Mapping[str, Any], most: int) -> Iterator[float]:
-    """The best value after each evaluation, with results in the order asked, each when `outstanding` are asked."""
+    """The best value after each evaluation, with results in the order asked, each once `outstanding` are asked."""
     import labcat
 
     fun, best = SMALL[name], math.inf
@@ -140,7 +142,7 @@ def rounds_table(outstanding: Sequence[int], options: Mapping[str, Any], runs: i
         f"Rounds to {GOAL:g}, d = {SMALL_DIM}, median of {runs} seeds",
         ["function", *(f"q = {q}" for q in outstanding), "never more"],
         rows,
-        f"A round is q evaluations, of which q are always outstanding; no more than {MOST_ROUNDS} rounds.",
+        f"A round is q evaluations, of which q are always pending; no more than {MOST_ROUNDS} rounds.",
     )
 
 
@@ -165,7 +167,12 @@ def register(command: Command) -> None:
     sub.add_argument("setting", nargs="?", default="default", help="as in `versus` (default: %(default)s)")
     coco_options(sub, range(1, 4), [5])
     sub.add_argument(
-        "--outstanding", type=numbers, default=OUTSTANDING, help="q (default: 1,2,4,8,16,32; 1 is always run)"
+        "--pending",
+        "--outstanding",
+        dest="outstanding",
+        type=numbers,
+        default=OUTSTANDING,
+        help="q (default: 1,2,4,8,16,32; 1 is always run)",
     )
     sub.add_argument("--rounds-runs", type=positive, default=ROUNDS_RUNS, help="seeds of the rounds (default: 20)")
 

@@ -34,7 +34,7 @@ def common_options(sub: argparse.ArgumentParser, name: str) -> None:
 
 def algorithm_options(sub: argparse.ArgumentParser, peers: Sequence[str] = ()) -> None:
     sub.add_argument("--preset", type=words, default=["default"], help="of LABCAT: paper, default, both, or `none`")
-    sub.add_argument("--set", dest="switches", type=switch, action="append", default=[], metavar="SWITCH=VALUE")
+    sub.add_argument("--set", dest="switches", type=switch, action="append", default=[], metavar="OPTION=VALUE")
     shown = f" (default: {','.join(peers)})" if peers else ""
     sub.add_argument("--peers", type=words, default=list(peers), help=f"names, see `peers`{shown}")
 
@@ -86,7 +86,7 @@ def switch(text: str) -> tuple[str, Any]:
     """`beta=0.5`, `rotation=false`, `prior_sigma=none`."""
     name, separator, value = text.partition("=")
     if not separator:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form SWITCH=VALUE")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OPTION=VALUE")
     return name, literal(value)
 
 

@@ -49,7 +49,7 @@ def setting(text: str, kind: Kind = "box") -> Algorithm:
     for switch in switches:
         name, separator, value = switch.partition("=")
         if not separator:
-            raise ValueError(f"{switch!r} in {text!r} is not of the form SWITCH=VALUE")
+            raise ValueError(f"{switch!r} in {text!r} is not of the form OPTION=VALUE")
         options[name] = literal(value)
     python = str(Path(python).absolute()) if python else ""
     made = foreign.interpreter(python).build if python else build()
@@ -87,7 +87,7 @@ def told_apart(found: list[Algorithm], texts: Sequence[str]) -> list[Algorithm]:
 
 
 def check(algorithms: Sequence[Algorithm], problem: Problem) -> None:
-    """A switch that does not exist is an error at once, not in every run."""
+    """An option that does not exist is an error at once, not in every run."""
     for algorithm in algorithms:
         if errors := execute(Run(algorithm, problem, 1, 1)).get("errors"):
             raise ValueError(f"{algorithm.label}: {errors[0]}")

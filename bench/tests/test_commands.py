@@ -70,7 +70,7 @@ def test_coco(tmp_path, capsys):
     assert tables[0] == tables[1]
 
 
-def test_coco_other_suite_and_switch(tmp_path, capsys):
+def test_coco_other_suite_and_option(tmp_path, capsys):
     arguments = ["coco", "--suite", "bbob-boxed", "--set", "beta=0.3", "--functions", "3", "--instances", "1"]
     assert run(*arguments, "--budget-factor", 20, "--no-figures", out=tmp_path) == 0
     text = capsys.readouterr().out
@@ -179,7 +179,7 @@ def test_recommend(tmp_path, capsys):
     assert "says nothing of its noise" in capsys.readouterr().err
 
 
-def test_numbers_and_switches():
+def test_numbers_and_options():
     assert numbers("1-3,7,2") == [1, 2, 3, 7]
     assert [
         switch(s) for s in ("beta=0.5", "rotation=false", "prior_sigma=none", "newton_steps=10", "kernel=matern52")

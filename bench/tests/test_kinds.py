@@ -232,7 +232,7 @@ def test_mixint_command(tmp_path, capsys):
     assert all(f"| {PEERS[name].label} " in text for name in peers.split(","))
 
 
-def test_the_functions_with_choices():
+def test_the_functions_with_categories():
     assert choices.func2c([0, 0, 0.5, 0.5]) == pytest.approx(0.0)  # both Rosenbrock's function, at (1, 1)
     assert choices.func2c([1, 1, 0.0898 / 2, -0.7126 / 2]) == pytest.approx(-2 * 0.10316, abs=1e-4)
     assert choices.func3c([1, 1, 0, 0.0898 / 2, -0.7126 / 2]) == pytest.approx(-7 * 0.10316, abs=1e-4)
@@ -427,10 +427,10 @@ def test_the_clock():
 
 
 def test_parallel_command(tmp_path, capsys):
-    arguments = ["--functions", "1", "--instances", "1", "--dims", "2", "--outstanding", "2,16", "--budget", "20"]
+    arguments = ["--functions", "1", "--instances", "1", "--dims", "2", "--pending", "2,16", "--budget", "20"]
     assert run(tmp_path, "parallel", *arguments, "--rounds-runs", "1") == 0
     text = capsys.readouterr().out
-    assert "bbob, d = 2, budget 20·d: q evaluations outstanding" in text
+    assert "bbob, d = 2, budget 20·d: q pending evaluations" in text
     rows = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
     assert rows[2:5] == ["1", "2", "16"]
     assert "Rounds to 1e-06, d = 5" in text and "Bowl, d = 5, after 640 evaluations" in text

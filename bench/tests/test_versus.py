@@ -47,7 +47,7 @@ def test_results_of_another_build_are_run_again(tmp_path, capsys):
     [
         (["default"], "two settings or more"),
         (["default", "default,nonsense=1"], "nonsense"),
-        (["default", "default,beta"], "SWITCH=VALUE"),
+        (["default", "default,beta"], "OPTION=VALUE"),
         (["default", "fast,beta=1"], "unknown preset 'fast'"),
         (["default", "nothing"], "unknown peer 'nothing'"),
         (["default", "default@/no/such/python"], "cannot be started"),

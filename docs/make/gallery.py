@@ -144,19 +144,19 @@ def constrained(path):
 
 
 def luck(path):
-    """What the best value seen promises, and what it holds."""
-    promised, held, recommended = [], [], []
+    """The best value seen, its true value, and the true value of the recommendation."""
+    seen, held, recommended = [], [], []
     for seed in range(30):
         noise = np.random.default_rng(seed)
         result = labcat.minimize(
             lambda x, noise=noise: ((x - 0.7) ** 2).sum() + noise.normal(), [(-5, 5)] * 2, budget=60, rng=seed, noise="auto"
         )
         best = result.best
-        promised.append(best.value)
+        seen.append(best.value)
         held.append(((best.x - 0.7) ** 2).sum())
         recommended.append(((result.x - 0.7) ** 2).sum())
     figure, ax = axes()
-    ax.boxplot([promised, held, recommended], tick_labels=["luckiest value", "its true value", "true value of\nthe recommendation"])
+    ax.boxplot([seen, held, recommended], tick_labels=["luckiest value", "its true value", "true value of\nthe recommendation"])
     ax.axhline(0, color="0.7", linewidth=0.8)
     ax.set(ylabel="value (the minimum is 0)", title="30 runs, noise of standard deviation 1")
     save(figure, path)

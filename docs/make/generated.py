@@ -35,6 +35,14 @@ def python() -> str:
     return "\n".join(lines) + "\n"
 
 
+def short(value: str) -> str:
+    """A value as people write it: 1e-10 for 0.0000000001."""
+    try:
+        return f"{float(value):g}" if len(value) > 8 else value
+    except ValueError:
+        return value
+
+
 def options() -> str:
     """The table of options, by the part of the algorithm."""
     lines = [
@@ -47,7 +55,7 @@ def options() -> str:
     ]
     groups: dict[str, list[str]] = {}
     for name, option in labcat.SWITCHES.items():
-        cells = [f"`{name}`", option.help, option.allowed, f"`{option.default}`", f"`{option.paper}`"]
+        cells = [f"`{name}`", option.help, option.allowed, f"`{short(option.default)}`", f"`{short(option.paper)}`"]
         groups.setdefault(option.group, []).append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     for group, rows in groups.items():
         title = group[:1].upper() + group[1:]

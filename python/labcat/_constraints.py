@@ -102,7 +102,7 @@ class _Bound:
 class _Excess:
     """How far a function lies outside its bounds at most; not above 0 where it is inside.
 
-    It takes the vector of the parameters or, in a space with choices, their values by name. Where it
+    It takes the vector of the parameters or, in a space with categories or booleans, their values by name. Where it
     raises an exception it is not met; `raised` is the newest one.
     """
 

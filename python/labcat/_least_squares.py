@@ -87,7 +87,7 @@ def least_squares(
         As in `minimize`; with measured ones `residuals` returns ``(residuals, [g, …])``, with `jac=True`
         ``(residuals, jacobian, [g, …])``, or a dictionary with "residuals", "jacobian", "constraints".
     switches
-        Any other of `labcat.SWITCHES`.
+        Any other option of the search, by name: `labcat.SWITCHES` lists them.
 
     Returns
     -------

@@ -168,10 +168,10 @@ def minimize(
         Known ones, which no point violates: text such as "x0 + 2*x1 <= 1", `scipy.optimize.LinearConstraint`
         and `NonlinearConstraint`, or a list of them. Or a number: so many constraints are measured by
         each evaluation, and `fun` returns ``(value, [g, …])`` (with `jac`: ``(value, gradient, [g, …])``),
-        or a dictionary with "value", "gradient", "constraints". A constraint is met where g ≤ 0; the
+        or a dictionary with "value", "gradient", "constraints". A constraint is satisfied when g ≤ 0; the
         value may be None where one is violated.
     switches
-        Any other of `labcat.SWITCHES`.
+        Any other option of the search, by name: `labcat.SWITCHES` lists them.
 
     Returns
     -------

@@ -89,7 +89,7 @@ class Optimizer:
         True: least squares. Each evaluation is told with its residuals, ``tell(trial, residuals=[…])``, and
         the sum of their squares is minimised; see `labcat.least_squares`.
     switches
-        Any other of `labcat.SWITCHES`.
+        Any other option of the search, by name: `labcat.SWITCHES` lists them.
 
     Examples
     --------

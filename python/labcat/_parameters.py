@@ -99,7 +99,7 @@ class Real:
 @_with_hints
 @dataclass(frozen=True)
 class Integer:
-    """A whole number: `low`, `low` + `step`, … up to `high`.
+    """An integer: `low`, `low` + `step`, … up to `high`.
 
     With ``scale="log"`` ratios count, as for a `Real`; `low` must then be at least 1.
 
@@ -130,7 +130,7 @@ class Integer:
     def allowed(self) -> str:
         """What is allowed, in words."""
         steps = "" if self.step == 1 else f" in steps of {self.step}"
-        return f"it must be a whole number from {self.low} to {self.high}{steps}"
+        return f"it must be an integer from {self.low} to {self.high}{steps}"
 
 
 @dataclass(frozen=True)
@@ -400,5 +400,5 @@ def _whole(name: str, end: str, value: Any) -> int:
     except TypeError:
         whole = None
     if whole is None or abs(whole) > EXACT:
-        raise InvalidError(f"the {end} of parameter {name!r} is {value!r}; it must be a whole number of at most 2**53")
+        raise InvalidError(f"the {end} of parameter {name!r} is {value!r}; it must be an integer of at most 2**53")
     return whole

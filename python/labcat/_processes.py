@@ -41,7 +41,7 @@ class _Worker:
                 lpAttributeList={"handle_list": [handle]}
             )
         else:
-            # A group of its own: what the objective starts ends with it, and Ctrl-C is our affair.
+            # A group of its own: what the objective starts ends with it, and Ctrl-C is handled by the parent.
             own_group = (
                 {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
             )

@@ -1,4 +1,4 @@
-"""The switches as typed keywords, ``**switches: Unpack[Switches]``; for type checkers only.
+"""The options as typed keywords, ``**switches: Unpack[Switches]``; for type checkers only.
 
 Written by scripts/python-switches.
 """

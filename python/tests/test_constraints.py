@@ -182,7 +182,7 @@ def mixed_least():
     return min(best)
 
 
-def test_known_constraints_with_whole_numbers_and_choices():
+def test_known_constraints_with_integers_and_categories():
     known = [
         scipy_optimize.LinearConstraint([[1, 0, 4]], ub=6),
         # In a space with choices a function takes the values by name.
@@ -197,7 +197,7 @@ def test_known_constraints_with_whole_numbers_and_choices():
         labcat.Optimizer(MIXED, constraints=scipy_optimize.LinearConstraint([[0, 1, 0]], ub=1))
 
 
-def test_measured_constraints_with_whole_numbers_and_choices():
+def test_measured_constraints_with_integers_and_categories():
     def simulate(p):
         return mixed_value(p), [p["n"] + 4 * p["x"] - 6]
 

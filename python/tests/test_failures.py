@@ -285,7 +285,7 @@ def test_awkward_bounds_do_not_end_the_run(bounds):
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**5000), np.array(10**400, dtype=object)], ids=["400", "5000", "array"])
-def test_a_whole_number_beyond_every_float_is_an_infinite_value(value):
+def test_an_integer_beyond_every_float_is_an_infinite_value(value):
     result = labcat.minimize(every_third(value), BOX, budget=9, rng=1)
     assert result.nfev == 9 and result.history.failed.sum() == 3
     assert {reason for reason in result.history.reason if reason} <= {"the value is inf", "the value is -inf"}

@@ -1,4 +1,4 @@
-"""Spaces of whole numbers, choices, switches, conditions and fixed values."""
+"""Spaces of integers, categories, booleans, conditions and fixed values."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_points_can_be_told_by_their_values():
         optimizer.enqueue({**point, "kind": "sgd"})
     with pytest.raises(labcat.InvalidError, match="kind: 'adamw' is none of the choices"):
         optimizer.enqueue({**point, "kind": "adamw"})
-    with pytest.raises(labcat.InvalidError, match="whole number from 0 to 10 in steps of 2"):
+    with pytest.raises(labcat.InvalidError, match="integer from 0 to 10 in steps of 2"):
         optimizer.enqueue({**point, "k": 3})
 
 

@@ -68,7 +68,7 @@ def test_without_restarts_the_run_ends_when_it_has_converged():
     assert optimizer.stop_reason == "tolerance"
 
 
-def test_the_stopping_switches_can_be_replaced():
+def test_the_stopping_options_can_be_replaced():
     optimizer = labcat.Optimizer(BOX, rng=1, budget=3)
     advance(optimizer, 3)
     optimizer.set_stopping(budget=5)

@@ -76,7 +76,7 @@ def test_what_is_no_noise(noise):
         labcat.Optimizer([(0, 1)], noise=noise)
 
 
-def test_noise_is_a_switch_and_part_of_the_state():
+def test_noise_is_an_option_and_part_of_the_state():
     assert labcat.Optimizer([(0, 1)], noise=None).config["noise"] == "none"
     optimizer = labcat.Optimizer([(0, 1)], noise=np.float64(0.5))
     assert labcat.Optimizer.from_json(optimizer.to_json()).config["noise"] == 0.5

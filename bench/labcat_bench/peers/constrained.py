@@ -1,4 +1,4 @@
-"""Methods for measured constraints, met where none is above 0. They begin where the suite says, or at random."""
+"""Methods for measured constraints, satisfied when g ≤ 0. They begin where the suite says, or at random."""
 
 from __future__ import annotations
 

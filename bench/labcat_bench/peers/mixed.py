@@ -51,7 +51,7 @@ def _optuna(objective: Objective, sampler: Any) -> None:
 
 
 def cma_integer(objective: Objective, seed: int) -> None:
-    """pycma with whole-numbered variables: in its own units, each half a unit beyond its ends, rounded."""
+    """pycma with integer variables: in its own units, each half a unit beyond its ends, rounded."""
     import cma
 
     assert isinstance(objective, MixedObjective)

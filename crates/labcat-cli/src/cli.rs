@@ -134,7 +134,7 @@ Examples:
   labcat worker study.toml &            at any moment, in any terminal or batch job of the machine
   labcat status study.toml
 
-A worker that dies costs nothing but its time: another one takes over what it had in hand.
+A worker that dies costs nothing but its time: another one takes over its evaluation.
 Ctrl-C ends this worker's evaluation; the others go on.")]
 pub(crate) struct Worker {
     #[command(flatten)]
@@ -184,7 +184,7 @@ Examples:
   labcat ask study.toml -n 4     four points to measure at the same time
   labcat tell study.toml 0 3.25
 
-Days may pass before a value is told; `labcat status` lists what is outstanding.")]
+Days may pass before a value is told; `labcat status` lists what is pending.")]
 pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -321,7 +321,7 @@ pub(crate) struct Import {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat status study.toml        progress, best, what is outstanding, what failed and why
+  labcat status study.toml        progress, best, what is pending, what failed and why
   labcat status study.toml 17     evaluation 17 with its standard output and error")]
 pub(crate) struct Status {
     #[command(flatten)]

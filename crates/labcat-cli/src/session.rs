@@ -319,9 +319,9 @@ impl Session {
     pub(crate) fn cancel(&mut self, id: TrialId) -> Result<(), Failure> {
         self.optimizer.cancel(id).map_err(|error| match error {
             TellError::AlreadyTold(_) => Failure::usage(format!(
-                "evaluation {id} was told before, only what is outstanding can be cancelled ({}); \
+                "evaluation {id} was told before, only a pending evaluation can be cancelled ({}); \
                  `labcat correct {} {id} failed` takes its value away",
-                self.outstanding(),
+                self.pending_list(),
                 self.word
             )),
             other => self.refused(&other),
@@ -432,7 +432,7 @@ impl Session {
         Ok(self.journal.in_hand()?.iter().map(|begun| begun.id).collect())
     }
 
-    /// The suggestions that are outstanding, oldest first.
+    /// The suggestions that are pending, oldest first.
     pub(crate) fn pending(&self) -> VecDeque<Suggestion> {
         let mut pending: Vec<Suggestion> =
             self.optimizer.pending().map(|(id, x)| Suggestion { id, x: x.to_vec() }).collect();
@@ -453,16 +453,16 @@ impl Session {
 
     /// What the optimizer refuses, in the words of the command line.
     fn refused(&self, error: &TellError) -> Failure {
-        let (study, outstanding) = (&self.word, self.outstanding());
+        let (study, pending) = (&self.word, self.pending_list());
         Failure::usage(match error {
             TellError::UnknownId(id) => {
-                format!("evaluation {id} is not outstanding: nobody asked for it, or it was cancelled ({outstanding})")
+                format!("evaluation {id} is not pending: nobody asked for it, or it was cancelled ({pending})")
             }
             TellError::AlreadyTold(id) => format!(
-                "evaluation {id} was told before ({outstanding}); `labcat correct {study} {id} VALUE` replaces its value"
+                "evaluation {id} was told before ({pending}); `labcat correct {study} {id} VALUE` replaces its value"
             ),
             TellError::StillPending(id) => format!(
-                "evaluation {id} was not told yet ({outstanding}); `labcat tell {study} {id} VALUE` records its value"
+                "evaluation {id} was not told yet ({pending}); `labcat tell {study} {id} VALUE` records its value"
             ),
             TellError::Residuals { got, expected } => format!(
                 "{} were told, the evaluations before had {expected}: write {expected}, or `failed`",
@@ -475,11 +475,11 @@ impl Session {
         })
     }
 
-    fn outstanding(&self) -> String {
+    fn pending_list(&self) -> String {
         let pending: Vec<String> = self.optimizer.pending().map(|(id, _)| id.to_string()).collect();
         match pending.is_empty() {
-            true => "nothing is outstanding".to_owned(),
-            false => format!("outstanding: {}", pending.join(", ")),
+            true => "nothing is pending".to_owned(),
+            false => format!("pending: {}", pending.join(", ")),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The core's switches as options: `--beta 0.5`, `--no-rotation`.
+//! The core's options on the command line: `--beta 0.5`, `--no-rotation`.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use labcat::{Config, ConfigError, Kind, SWITCHES, Switch};
 
-/// Switches that are no options: a built-in function has its direction, and no constraints.
+/// Options that are not offered: a built-in function has its direction, and no constraints.
 const NOT_OFFERED: [&str; 2] = ["direction", "constraints"];
 
-/// The switches given, by name and text.
+/// The options given, by name and text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Switches(Vec<(&'static str, String)>);
 

@@ -53,7 +53,7 @@ fn switches() -> Vec<Described> {
     SWITCHES.iter().map(describe).collect()
 }
 
-/// The type of a switch as Python writes it.
+/// The type of an option as Python writes it.
 fn annotation(switch: &Switch) -> String {
     let plain = match switch.kind {
         Kind::Flag => "bool".to_owned(),

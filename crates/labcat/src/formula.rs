@@ -186,7 +186,8 @@ impl Formula {
             if let Some(ParameterKind::Categorical { labels, .. }) = place.map(|i| &domain.parameters()[i].kind)
                 && labels.iter().any(|label| label.number().is_none())
             {
-                let why = "is a choice among texts, which have no number: leave it out, or give it numbers as choices";
+                let why =
+                    "has texts as categories, and texts have no value: leave it out, or give it numbers as choices";
                 return Err(self.error(k, format!("`{name}` {why}")));
             }
             Ok(place)
@@ -206,7 +207,7 @@ impl fmt::Display for Formula {
 }
 
 impl Known {
-    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, integers, truth values (0 or 1) and categories of
+    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, integers, booleans (0 or 1) and categories of
     /// numbers. Where a parameter of it does not apply, it is met.
     ///
     /// ```

@@ -118,7 +118,7 @@ impl LengthScales {
         }
     }
 
-    /// Backtracking from the full step: halved until the log posterior gains at least 10⁻⁴ of what the slope promises
+    /// Backtracking from the full step: halved until the log posterior gains at least 10⁻⁴ of what the slope predicts
     /// (Armijo's rule), at most ten times. On success `gp` becomes the model there. A length at which K cannot be factored is refused as well.
     fn line_search(&mut self, gp: &mut Gp, y: &[f64], prior_sigma: Option<f64>, spare: &mut Buffers) -> bool {
         const ACCEPT: f64 = 1e-4;

@@ -29,7 +29,7 @@
 //! Imports follow the data: domain → design → observations → frame → polynomial → gp → length_scale → trust_region →
 //! acquisition → optimizer; `linalg`, `math`, `rng` and `wide` serve all of them. A test fails on a circle.
 //!
-//! # Promises
+//! # Guarantees
 //!
 //! - One seed gives one stream of suggestions: in debug and release builds, with any target CPU, on every platform. Every
 //!   transcendental comes from `math`, no sum is reordered by vectorisation, and wide instructions, chosen at run time, change no bit.

@@ -13,7 +13,7 @@ pub(crate) struct TrustRegion {
 
 impl TrustRegion {
     /// Rows of `x` to discard, ascending, so that `keep` are left: the oldest outside the trust region and, when those do not
-    /// suffice, the oldest inside; never `best`. `reach` is how far it extends along each axis: β, farther for choices. Rows are ordered by age, the oldest first. (eq:input_discard)
+    /// suffice, the oldest inside; never `best`. `reach` is how far it extends along each axis: β, farther for categories. Rows are ordered by age, the oldest first. (eq:input_discard)
     pub(crate) fn discard(&self, x: &Matrix, best: usize, reach: &[f64], out: &mut Vec<usize>) {
         let inside = |row: usize| reach.iter().enumerate().all(|(j, reach)| x[(row, j)].abs() <= *reach);
         out.clear();

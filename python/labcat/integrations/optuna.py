@@ -95,8 +95,8 @@ class LabcatSampler(BaseSampler):
         Of a finished trial: a sequence of numbers, feasible where none is above 0, as in Optuna's
         own samplers.
     switches
-        Any other of `labcat.SWITCHES` except those that end a run, which is the study's affair
-        (`budget`, `target`, `restarts`), and `direction`, which the study has.
+        Any other option of `labcat.SWITCHES`. The study itself decides the direction and when to end, so
+        `direction`, `budget`, `target` and `restarts` are not taken.
     """
 
     def __init__(

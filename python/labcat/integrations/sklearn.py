@@ -85,8 +85,8 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
     param_distributions
         A `labcat.Space`, or a dictionary from names to `labcat.Real`, `Integer`, `Categorical`,
         `Boolean` and `Fixed`; a list stands for a `Categorical`, a pair ``(low, high)`` for a `Real`. A
-        distribution of scipy stands for its range: `loguniform` on a logarithmic scale, `randint` for whole
-        numbers; where it has no bounds half a percent is left out at either end.
+        distribution of scipy stands for its range: `loguniform` on a logarithmic scale, `randint` for
+        integers; where it has no bounds half a percent is left out at either end.
         A parameter whose condition (`when`) does not hold is left as the estimator has it.
     n_iter
         How many settings are tried; fewer if there are no more.

@@ -1,4 +1,4 @@
-"""The code of the user guide as type checkers see it: what the package promises fits how it is used."""
+"""The code of the user guide as type checkers see it: what the package declares fits how it is used."""
 
 import re
 import subprocess

@@ -342,7 +342,7 @@ def test_the_sampler_is_as_good_as_labcats_own_conditions():
     assert statistics.median(sampled) < statistics.median(own) + 0.2, (own, sampled)
 
 
-def test_a_whole_number_tells_how_many_parameters_there_are():
+def test_an_integer_tells_how_many_parameters_there_are():
     def objective(trial):
         layers = trial.suggest_int("layers", 1, 4)
         return sum((trial.suggest_float(f"width{i}", 0, 1) - 0.3) ** 2 for i in range(layers)) + 0.1 * abs(layers - 3)
@@ -379,7 +379,7 @@ def test_constraints_that_a_trial_sets_are_met():
 
 
 @pytest.mark.filterwarnings("error")
-def test_whole_numbers_are_optimised_with_reals():
+def test_integers_are_optimised_with_reals():
     def objective(trial):
         n = trial.suggest_int("n", 1, 100)
         assert type(n) is int
@@ -444,7 +444,7 @@ def test_constraints_are_met():
     assert min(feasible) < 0.72 + 1e-4
 
 
-def test_constraints_are_met_with_whole_numbers_and_choices():
+def test_constraints_are_met_with_integers_and_categories():
     def objective(trial):
         n, x = trial.suggest_int("n", 0, 20), trial.suggest_float("x", 0, 2)
         kind = trial.suggest_categorical("kind", ["a", "b", "c"])
@@ -518,12 +518,12 @@ def test_threads_share_a_study():
 
 
 @pytest.mark.parametrize("name", ["budget", "target", "restarts", "direction"])
-def test_what_the_study_decides_is_no_switch(name):
+def test_what_the_study_decides_is_no_option(name):
     with pytest.raises(labcat.InvalidError, match=name):
         LabcatSampler(**{name: 1})
 
 
-def test_switches_reach_the_optimizer():
+def test_options_reach_the_optimizer():
     with pytest.raises(labcat.UnknownSwitchError, match="colour"):
         LabcatSampler(colour=1)
     study = warm_study(10, preset="paper", beta=0.3)

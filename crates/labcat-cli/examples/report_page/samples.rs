@@ -124,7 +124,7 @@ pub(crate) fn fitted() -> ReportData {
     ReportData { name: "fit to data".into(), budget: Some(80), fit: Some(fit), ..data_of }
 }
 
-/// A choice, a whole number, a switch, and a real that only two of the choices have.
+/// A category, an integer, a boolean, and a real that only two of the categories have.
 pub(crate) fn choices() -> ReportData {
     let labelled = |name: &str, kind: &str, labels: &[&str]| Parameter {
         kind: kind.into(),

@@ -64,11 +64,11 @@ pub(crate) fn why_no_more(error: &AskError, study: &str) -> String {
             "the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` lets it go on"
         ),
         AskError::BudgetOutstanding { pending } => format!(
-            "the rest of the budget is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
+            "the rest of the budget is pending ({}): tell or cancel them first, see `labcat status {study}`",
             count(*pending, "point")
         ),
         AskError::SpaceOutstanding { pending } => format!(
-            "every configuration left is outstanding ({}): tell or cancel them first, see `labcat status {study}`",
+            "every configuration left is pending ({}): tell or cancel them first, see `labcat status {study}`",
             count(*pending, "point")
         ),
     }

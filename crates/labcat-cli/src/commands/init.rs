@@ -188,7 +188,7 @@ fn condition_text(args: &cli::Init, name: &str) -> String {
     args.conditions.iter().filter_map(of_name).collect()
 }
 
-/// A number or truth value as it is, anything else as text.
+/// A number or boolean as it is, anything else as text.
 fn literal(text: &str) -> String {
     let plain = text.parse::<f64>().is_ok_and(f64::is_finite) || ["true", "false"].contains(&text);
     if plain { text.to_owned() } else { quoted(text) }

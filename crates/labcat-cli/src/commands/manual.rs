@@ -7,17 +7,18 @@ use clap::CommandFactory;
 use crate::cli::{self, Cli};
 use crate::failure::Failure;
 
-/// The manual.
-const MANUAL: &str = include_str!("../../../../docs/cli.md");
+/// The manual, docs/cli.md; the link to it makes it part of the package.
+const MANUAL: &str = include_str!("../../manual.md");
 
 /// The topics, each with the heading of its chapter.
-const TOPICS: [(&str, &str); 16] = [
+const TOPICS: [(&str, &str); 17] = [
     ("start", "A first study"),
     ("study", "The study file"),
     ("placeholders", "Placeholders"),
     ("value", "The value"),
     ("constraints", "Constraints"),
     ("noise", "Noise"),
+    ("fits", "Fits to data"),
     ("simulators", "Simulators as they are"),
     ("failures", "Failures"),
     ("running", "Running and resuming"),
@@ -97,6 +98,15 @@ mod tests {
             let text = chapter(heading);
             assert!(text.starts_with(&format!("## {heading}\n")) && text.len() > 100, "{topic}");
             assert!(!text[1..].contains("\n## "), "{topic}: one chapter only");
+        }
+    }
+
+    #[test]
+    fn every_chapter_has_a_topic() {
+        let told_by_a_command = ["Built-in functions", "Exit status"];
+        for heading in MANUAL.lines().filter_map(|line| line.strip_prefix("## ")) {
+            let is_topic = TOPICS.iter().any(|(_, chapter)| *chapter == heading);
+            assert!(is_topic || told_by_a_command.contains(&heading), "{heading} has no topic");
         }
     }
 }

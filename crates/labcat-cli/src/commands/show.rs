@@ -177,7 +177,7 @@ impl Status<'_> {
         self.told.iter().filter(|trial| Constraints::is_met(trial.value, &trial.constraints) == Some(true)).count()
     }
 
-    /// What became of an outstanding evaluation, and how long ago it was started.
+    /// What became of a pending evaluation, and how long ago it was started.
     fn state(&self, id: u64) -> (&'static str, Option<f64>) {
         match self.in_hand.iter().find(|running| running.id == id) {
             None => ("asked", None),
@@ -192,7 +192,7 @@ impl Status<'_> {
         if self.claimed.is_empty() { self.holder.is_some() } else { self.claimed.contains(&id) }
     }
 
-    /// The job of an outstanding evaluation, in words.
+    /// The job of a pending evaluation, in words.
     fn job(&self, id: u64) -> Option<String> {
         let number = |number: &String| format!("job {number} of Slurm");
         let job = self.jobs.iter().find(|job| job.trial == id)?;
@@ -257,7 +257,7 @@ impl Status<'_> {
         writeln!(out, "{}: {}, begun {}", self.name, self.identity.direction, date(self.created))?;
         let budget = optimizer.config().budget.map_or_else(String::new, |budget| format!(" of {budget}"));
         let (told, failed) = (self.told.len(), self.failed().len());
-        writeln!(out, "evaluations  {told}{budget}, {failed} failed, {} outstanding", self.pending.len())?;
+        writeln!(out, "evaluations  {told}{budget}, {failed} failed, {} pending", self.pending.len())?;
         if self.constraints.is_measured() {
             let all = self.constraints.of_results().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
             writeln!(out, "constraints  {} met {all}", count(self.feasible(), "evaluation"))?;
@@ -268,7 +268,7 @@ impl Status<'_> {
                 let count = count(self.in_hand.len(), "evaluation");
                 writeln!(
                     out,
-                    "not running  the last run ended with {count} in hand; `labcat run {}` goes on",
+                    "not running  the last run ended with {count} unfinished; `labcat run {}` goes on",
                     self.word
                 )?;
             }
@@ -292,13 +292,13 @@ impl Status<'_> {
         if let Some(reason) = optimizer.stop_reason() {
             writeln!(out, "stopped      {reason}")?;
         }
-        self.list_outstanding(&mut out)?;
+        self.list_pending(&mut out)?;
         self.list_failures(&mut out)
     }
 
-    fn list_outstanding(&self, out: &mut impl Write) -> Result<(), Failure> {
+    fn list_pending(&self, out: &mut impl Write) -> Result<(), Failure> {
         if !self.pending.is_empty() {
-            writeln!(out, "\noutstanding")?;
+            writeln!(out, "\npending")?;
         }
         for trial in &self.pending {
             let values = self.identity.named(&trial.x).into_iter();

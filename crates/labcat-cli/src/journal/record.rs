@@ -48,7 +48,7 @@ pub(crate) enum Change {
 pub(crate) struct Record {
     /// `None`: it failed.
     pub(crate) reading: Option<Reading>,
-    /// The measured constraints, met where none is above 0.
+    /// The measured constraints, satisfied when g ≤ 0.
     pub(crate) constraints: Vec<f64>,
     /// Standard deviation of the noise in each, NaN where none is known; empty if none is.
     pub(crate) constraint_std: Vec<f64>,
@@ -224,7 +224,7 @@ pub(crate) struct Trial {
     /// `pending`, `ok`, `failed`, `timeout` or `cancelled`.
     pub(crate) status: String,
     pub(crate) value: Option<f64>,
-    /// The measured constraints, met where none is above 0; empty if none were.
+    /// The measured constraints, satisfied when g ≤ 0; empty if none were.
     pub(crate) constraints: Vec<f64>,
     /// The residuals that the value is the sum of squares of; empty if none were told.
     pub(crate) residuals: Vec<f64>,

@@ -96,7 +96,7 @@ pub(crate) fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// A program on its way.
+/// A program that runs.
 struct Running {
     group: Pid,
     streams: [Stream; 2],

@@ -129,7 +129,7 @@ pub(crate) struct Evaluation {
     pub(crate) value: Option<f64>,
     /// Standard deviation of the noise in it, if it was told.
     pub(crate) std: Option<f64>,
-    /// By how much each measured constraint is violated: met where not above 0. Empty if that was not measured.
+    /// By how much each measured constraint is violated: satisfied when g ≤ 0. Empty if that was not measured.
     pub(crate) constraints: Vec<f64>,
     /// `ok`, or a word for what went wrong (`failed`, `timeout`, …).
     pub(crate) status: String,

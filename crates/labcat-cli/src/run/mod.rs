@@ -100,7 +100,7 @@ fn without_jobs(session: &Session, paths: &Paths) -> Result<(), Failure> {
     }
 }
 
-/// A run on its way.
+/// A run in progress.
 struct Run {
     session: Session,
     display: Display,
@@ -164,7 +164,7 @@ impl Run {
         session.optimizer.expect_outstanding(study.workers);
         if let [first, ..] = claimed(&paths.journal)[..] {
             return Err(Failure::run(format!(
-                "the study is in use by a `labcat worker`, which has evaluation {first} in hand: another `labcat worker {}` \
+                "the study is in use by a `labcat worker`, which runs evaluation {first}: another `labcat worker {}` \
                  helps it; to run the study alone, end the workers first",
                 paths.word()
             )));

@@ -317,7 +317,7 @@ impl Worker {
         let numbers: Vec<String> = pending.iter().map(|suggestion| suggestion.id.to_string()).collect();
         let noun = if numbers.len() == 1 { "evaluation" } else { "evaluations" };
         Failure::run(format!(
-            "the rest of the budget is pending, and no worker has it in hand: {noun} {}. `labcat run {word}` evaluates what was asked for; \
+            "the rest of the budget is pending, and no worker runs it: {noun} {}. `labcat run {word}` evaluates what was asked for; \
              `labcat tell {word} {first} VALUE` records a value; `labcat cancel {word} {first}` withdraws the point",
             numbers.join(", ")
         ))

@@ -87,7 +87,7 @@ impl Answers for Site {
         }
         match (api::is_meant(asked), &self.token) {
             (true, Some(token)) => api::refusal(asked, token),
-            (true, None) => Some(api::refused(404, "the API is off: `labcat serve --api` switches it on")),
+            (true, None) => Some(api::refused(404, "the API is off: `labcat serve --api` turns it on")),
             (false, _) => (!asked.reads()).then(|| Answer::new(405, TEXT, "these pages can only be read\n")),
         }
     }

@@ -32,7 +32,7 @@ struct Measured {
 /// What an evaluation says of the measured constraints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
-    /// By how much each comparison is violated: met where not above 0.
+    /// By how much each comparison is violated: satisfied when g ≤ 0.
     pub(crate) excesses: Vec<f64>,
     /// Standard deviation of the noise in each, NaN where none is known; empty if none is.
     pub(crate) std: Vec<f64>,

@@ -40,7 +40,7 @@ pub(crate) struct Study {
     pub(crate) constraints: Constraints,
     /// Their texts, for the journal.
     pub(crate) constraint_texts: Vec<String>,
-    /// The switches of `[optimizer]` as the file gives them, for the journal.
+    /// The options of `[optimizer]` as the file gives them, for the journal.
     pub(crate) switches: Vec<(String, String)>,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) workers: usize,

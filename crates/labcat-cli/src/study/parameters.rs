@@ -163,7 +163,7 @@ fn fixed(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str) -> Option<P
     label(reader, "value", entry).map(|label| Parameter::categorical(name, [label]))
 }
 
-/// A text, number or truth value.
+/// A text, number or boolean.
 fn label(reader: &mut Reader<'_>, key: &str, item: Entry<'_, '_>) -> Option<Label> {
     let label = match item.get_ref() {
         DeValue::String(text) => Some(Label::Text(text.to_string())),

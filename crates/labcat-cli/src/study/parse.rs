@@ -15,7 +15,7 @@ use crate::commands::minimize::is_limited;
 /// Names that the columns of an export and the placeholder `{id}` need.
 pub(super) const RESERVED_NAMES: [&str; 4] = [ID, "value", "status", "seconds"];
 
-/// Switches of the core that `[study]` sets; the others may stand in `[optimizer]`.
+/// Options of the core that `[study]` sets; the others may stand in `[optimizer]`.
 const STUDY_SWITCHES: [&str; 7] = ["budget", "target", "tolerance", "time_limit", "seed", "direction", "constraints"];
 
 /// Reads a study; `stem` is its name when it gives none, `directory` where its command runs when it names no other.
@@ -176,7 +176,7 @@ fn refused(root: &Table<'_, '_>, error: &labcat::Error, study: &Study) -> (Range
     }
 }
 
-/// Where the switch stands that the core refuses.
+/// Where the option stands that the core refuses.
 fn switch_span(root: &Table<'_, '_>, error: &labcat::Error) -> Range<usize> {
     let labcat::Error::Config(ConfigError::OutOfRange { switch, .. }) = error else { return 0..0 };
     let tables = ["optimizer", "study"].into_iter().filter_map(|name| root.entries.get(name)?.get_ref().as_table());
@@ -231,7 +231,7 @@ fn general(reader: &mut Reader<'_>, root: &Table<'_, '_>, stem: &str) -> General
     general
 }
 
-/// The switches that may stand in `[optimizer]`.
+/// The options that may stand in `[optimizer]`.
 fn optimizer_keys() -> Vec<&'static str> {
     let mut keys = vec!["preset"];
     keys.extend(SWITCHES.iter().map(|s| s.name).filter(|name| *name != "preset" && !STUDY_SWITCHES.contains(name)));
@@ -264,7 +264,7 @@ fn set(reader: &mut Reader<'_>, config: &mut Config, switch: &str, value: String
     }
 }
 
-/// A switch's value as the text that [`Config::set`] takes.
+/// An option's value as the text that [`Config::set`] takes.
 fn switch_text(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => text.to_string(),

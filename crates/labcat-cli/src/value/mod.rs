@@ -102,7 +102,7 @@ impl Reading {
         Some(Reading { std, gradient, ..Reading::with(value, fields) })
     }
 
-    /// A number that stands beside the value, or the value itself; a truth value is 0 or 1.
+    /// A number that stands beside the value, or the value itself; a boolean is 0 or 1.
     pub(crate) fn result(&self, name: &str) -> Option<f64> {
         match self.fields.get(name)? {
             Value::Number(number) => number.as_f64(),

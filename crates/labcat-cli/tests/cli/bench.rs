@@ -45,11 +45,11 @@ fn several_points_are_told_in_any_order_withdrawn_and_counted() {
     dir.labcat(&["tell", "s.toml", "0", "failed"]).expect(0);
     dir.labcat(&["cancel", "s.toml", "3"]).expect(0);
     let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
-    assert!(status.contains("2 of 6, 1 failed, 1 outstanding") && status.contains("\n  1: x = "), "{status}");
+    assert!(status.contains("2 of 6, 1 failed, 1 pending") && status.contains("\n  1: x = "), "{status}");
     for (args, part) in [
         (["tell", "s.toml", "2", "1"], "evaluation 2 was told before"),
-        (["tell", "s.toml", "3", "1"], "evaluation 3 is not outstanding"),
-        (["tell", "s.toml", "77", "1"], "(outstanding: 1)"),
+        (["tell", "s.toml", "3", "1"], "evaluation 3 is not pending"),
+        (["tell", "s.toml", "77", "1"], "(pending: 1)"),
         (["tell", "s.toml", "1", "abc"], "\"abc\" is not a value: write a finite number"),
         (["tell", "s.toml", "1", "nan"], "\"nan\" is not a value"),
         (["tell", "s.toml", "-1", "3"], "-1"),
@@ -59,7 +59,7 @@ fn several_points_are_told_in_any_order_withdrawn_and_counted() {
         dir.labcat(&args).expect(2).says(part);
     }
     dir.labcat(&["cancel", "s.toml", "2"]).expect(2);
-    // The budget counts what is told and outstanding: three more.
+    // The budget counts what is told and pending: three more.
     let ended = dir.labcat(&["ask", "s.toml", "-n", "5"]);
     ended.expect(1).says("only 3 points of 5 could be given").says("tell or cancel them first");
     assert_eq!(ended.stdout.lines().count(), 3, "those that could be given are");

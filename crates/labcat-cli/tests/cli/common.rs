@@ -162,7 +162,7 @@ pub(crate) fn told(journal: &Path) -> Vec<Told> {
     rows.into_iter().map(|(_, told)| told).collect()
 }
 
-/// How many suggestions a journal has outstanding.
+/// How many suggestions a journal has pending.
 pub(crate) fn pending(journal: &Path) -> i64 {
     let db = rusqlite::Connection::open(journal).unwrap();
     db.query_row("SELECT count(*) FROM trial WHERE status = 'pending'", [], |row| row.get(0)).unwrap()

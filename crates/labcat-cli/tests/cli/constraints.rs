@@ -347,7 +347,7 @@ fn results_are_told_corrected_and_imported_by_hand() {
 }
 
 #[test]
-fn constraints_hold_among_whole_numbers_and_choices() {
+fn constraints_hold_among_integers_and_categories() {
     let dir = Dir::new("constraint-mixed");
     let parameters = "[[parameter]]\nname = \"n\"\ntype = \"integer\"\nlow = 1\nhigh = 12\n\
          [[parameter]]\nname = \"size\"\ntype = \"categorical\"\nchoices = [4, 8, 16]\n\
@@ -401,7 +401,7 @@ fn a_journal_of_the_second_version_opens_and_goes_on() {
     let dir = Dir::copy_of("second-version", "crates/labcat-cli/tests/fixtures/journal-2");
     let before = fs::read(dir.path("old.db")).unwrap();
     let status = dir.labcat(&["status", "old.toml"]).expect(0).stdout.clone();
-    assert!(status.contains("9 of 20, 1 failed, 1 outstanding"), "{status}");
+    assert!(status.contains("9 of 20, 1 failed, 1 pending"), "{status}");
     let best = dir.labcat(&["best", "old.db"]).expect(0).stdout.clone();
     assert!(best.starts_with("value 0.5029833701455979 (evaluation 6 of 9)"), "{best}");
     assert_eq!(rows(&dir, "old.db")[6]["result"], json!({"value": 0.5029833701455979, "std": 0.25, "mass": 2}));

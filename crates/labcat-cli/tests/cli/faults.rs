@@ -209,7 +209,7 @@ fn a_second_run_is_refused_while_the_first_lives_and_works_after_it_was_killed()
     let holder = format!("the study is in use by labcat run (process {})", first.id());
     dir.labcat(&["run", "s.toml"]).expect(1).says(&holder);
     dir.labcat(&["ask", "s.toml"]).expect(1).says(&holder);
-    assert!(dir.labcat(&["status", "s.toml"]).expect(0).stdout.contains("1 outstanding"));
+    assert!(dir.labcat(&["status", "s.toml"]).expect(0).stdout.contains("1 pending"));
     first.kill().unwrap();
     first.wait().unwrap();
     // The killed run could not end its command.

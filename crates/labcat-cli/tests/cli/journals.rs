@@ -105,7 +105,7 @@ fn a_journal_of_the_first_version_opens_and_goes_on() {
     let dir = Dir::copy_of("first-version", "crates/labcat-cli/tests/fixtures/journal-1");
     let before = fs::read(dir.path("old.db")).unwrap();
     let status = of_fixture(&dir, &["status", "old.toml"]);
-    assert!(status.contains("9 of 20, 2 failed, 1 outstanding"), "{status}");
+    assert!(status.contains("9 of 20, 2 failed, 1 pending"), "{status}");
     assert!(status.contains("5: did not end within its timeout of 500ms") && status.contains("| no mesh"), "{status}");
     assert!(of_fixture(&dir, &["best", "old.db"]).starts_with("value 0.2784077674654948 (evaluation 7 of 9)"));
     assert!(of_fixture(&dir, &["status", "old.db", "1"]).contains("corrected: from 3.790868908360884 to 2.5"));
@@ -204,7 +204,7 @@ fn how_each_command_was_run_is_recorded_and_exported() {
 fn a_journal_of_the_third_version_that_was_killed_goes_on() {
     let dir = Dir::copy_of("third-version", "crates/labcat-cli/tests/fixtures/journal-3");
     let before = fs::read(dir.path("old.db")).unwrap();
-    assert!(of_fixture(&dir, &["status", "old.toml"]).contains("7 of 12, 0 failed, 1 outstanding"));
+    assert!(of_fixture(&dir, &["status", "old.toml"]).contains("7 of 12, 0 failed, 1 pending"));
     assert_eq!(of_fixture(&dir, &["backup", "old.toml", "saved.db"]), "saved.db: 7 evaluations\n");
     assert_eq!(fs::read(dir.path("old.db")).unwrap(), before, "looking and copying change nothing");
     let told = dir.told("old.db");

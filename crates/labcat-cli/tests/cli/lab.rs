@@ -36,7 +36,7 @@ fn a_value_may_have_been_measured_at_another_point() {
     assert!(csv.lines().nth(1).unwrap().starts_with("2,72.5,0.3,"), "{csv}");
     assert_eq!(dir.labcat(&["status", "s.toml", "2", "--json"]).json()["note"], "old acid");
     // The point that was given out is nobody's any more; the other is as it was.
-    dir.labcat(&["tell", "s.toml", "0", "1"]).expect(2).says("evaluation 0 is not outstanding");
+    dir.labcat(&["tell", "s.toml", "0", "1"]).expect(2).says("evaluation 0 is not pending");
     dir.labcat(&["tell", "s.toml", "1", "2.5"]).expect(0);
     for (at, part) in [
         ("temperature=95", "temperature = 95 is outside its range, 20 to 90"),

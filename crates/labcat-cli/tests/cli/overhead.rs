@@ -10,7 +10,7 @@ const EVALUATIONS: usize = 1_000;
 const PIECES: usize = 4;
 /// A machine that is busy with something else gets another chance.
 const ATTEMPTS: usize = 6;
-/// The promise.
+/// So many times what no study can avoid.
 const LIMIT: f64 = 1.5;
 
 /// Spawns the commands and commits a row after each, durably: what no study can avoid.

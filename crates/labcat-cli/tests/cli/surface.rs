@@ -19,7 +19,7 @@ fn minimize_prints_one_line_of_json_with_the_agreed_keys() {
 }
 
 #[test]
-fn minimize_takes_every_switch_and_stops_for_every_reason() {
+fn minimize_takes_every_option_and_stops_for_every_reason() {
     let dir = Dir::new("switches");
     let stop = |args: &[&str]| {
         let mut all = vec!["minimize", "--function", "sphere", "--json"];

@@ -41,16 +41,16 @@ fn each_command_speaks_of_itself() {
     for (args, part) in [
         (
             vec!["tell", file, "0", "2"],
-            format!("evaluation 0 was told before (outstanding: 1); `labcat correct {word} 0 VALUE`"),
+            format!("evaluation 0 was told before (pending: 1); `labcat correct {word} 0 VALUE`"),
         ),
         (
             vec!["cancel", file, "0"],
-            format!("only what is outstanding can be cancelled (outstanding: 1); `labcat correct {word} 0 failed`"),
+            format!("only a pending evaluation can be cancelled (pending: 1); `labcat correct {word} 0 failed`"),
         ),
-        (vec!["cancel", file, "7"], "evaluation 7 is not outstanding".to_owned()),
+        (vec!["cancel", file, "7"], "evaluation 7 is not pending".to_owned()),
         (
             vec!["correct", file, "1", "2"],
-            format!("evaluation 1 was not told yet (outstanding: 1); `labcat tell {word} 1 VALUE`"),
+            format!("evaluation 1 was not told yet (pending: 1); `labcat tell {word} 1 VALUE`"),
         ),
         (vec!["correct", file, "7", "2"], "there is no evaluation 7 to correct".to_owned()),
     ] {
@@ -89,7 +89,7 @@ fn a_running_evaluation_is_told_from_one_whose_run_died() {
     run.kill().unwrap();
     run.wait().unwrap();
     let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
-    assert!(status.contains("not running  the last run ended with 1 evaluation in hand"), "{status}");
+    assert!(status.contains("not running  the last run ended with 1 evaluation unfinished"), "{status}");
     assert!(status.contains("(interrupted; the next run repeats it)"), "{status}");
     assert_eq!(states(&dir), ["interrupted", "asked"]);
     dir.write("s.toml", &study("budget = 3", &shell("echo {x}")));

@@ -47,7 +47,7 @@ impl fmt::Display for Label {
 }
 
 impl Label {
-    /// The number it is; of a truth value 0 or 1.
+    /// The number it is; of a boolean 0 or 1.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Flag(flag) => Some(f64::from(u8::from(*flag))),
@@ -258,7 +258,7 @@ impl Parameter {
         }
     }
 
-    /// A value of a point as a number to compute with, if it is one: categories count as the numbers they are, truth values as 0 and 1.
+    /// A value of a point as a number to compute with, if it is one: categories count as the numbers they are, booleans as 0 and 1.
     pub fn number(&self, value: f64) -> Option<f64> {
         match &self.kind {
             ParameterKind::Categorical { labels, .. } => labels.get(value as usize)?.number(),

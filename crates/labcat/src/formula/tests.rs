@@ -129,7 +129,7 @@ fn parameters_count_as_the_numbers_they_stand_for() {
     );
     let error = known("x + solver <= 1").unwrap_err();
     assert_eq!(error.column, 5);
-    assert!(error.message.contains("`solver` is a choice among texts"), "{error}");
+    assert!(error.message.contains("`solver` has texts as categories"), "{error}");
     let error = known("x + X <= 1").unwrap_err();
     assert_eq!(error.to_string(), "column 5: `X` is no parameter: there is x, n, size, solver, flag, rate");
 }

@@ -55,7 +55,7 @@ fn ask_many_gives_what_the_budget_leaves() {
 }
 
 #[test]
-fn many_outstanding_points_are_distinct_and_stay_apart() {
+fn many_pending_points_are_distinct_and_stay_apart() {
     for preset in PRESETS {
         for (name, d, told) in [("branin", 2, 8), ("branin", 2, 30), ("levy", 3, 40), ("rosenbrock", 5, 60)] {
             for seed in 0..5 {

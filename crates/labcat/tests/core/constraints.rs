@@ -290,10 +290,10 @@ fn factors() -> Vec<f64> {
 }
 
 #[test]
-fn known_constraints_hold_with_whole_numbers_and_choices() {
+fn known_constraints_hold_with_integers_and_categories() {
     let mut gaps = Vec::new();
     for seed in 0..10 {
-        // And a function that knows a choice: with c the switch must be on.
+        // And a function of a category: with c the boolean must be true.
         let known =
             Known::default().at_most(factors(), MIXED_ROOM).met(|x| if x[1] == 2.0 { 0.5 - x[2] } else { -1.0 });
         let mut optimizer = Optimizer::with_constraints(mixed_space(), config(seed, 0), known.clone()).unwrap();

@@ -92,7 +92,7 @@ fn a_point_must_lie_inside_the_bounds() {
 }
 
 #[test]
-fn an_unknown_switch_is_named_beside_the_known_ones() {
+fn an_unknown_option_is_named_beside_the_known_ones() {
     let error = Config::new(Preset::Paper).set("bata", "1").unwrap_err();
     assert_eq!(error, ConfigError::UnknownSwitch { name: "bata".into() });
     says(&error, &["bata", "did you mean \"beta\"?"]);
@@ -115,9 +115,9 @@ fn no_suggestion_after_a_stop() {
     config.budget = Some(1);
     let mut optimizer = optimizer(&[(0.0, 1.0)], config);
     let first = optimizer.ask().unwrap();
-    let outstanding = optimizer.ask().unwrap_err();
-    assert_eq!(outstanding, AskError::BudgetOutstanding { pending: 1 });
-    says(&outstanding, &["1 evaluation", "tell or cancel"]);
+    let pending = optimizer.ask().unwrap_err();
+    assert_eq!(pending, AskError::BudgetOutstanding { pending: 1 });
+    says(&pending, &["1 evaluation", "tell or cancel"]);
     optimizer.tell(first.id, 1.0).unwrap();
     let stopped = optimizer.ask().unwrap_err();
     assert_eq!(stopped, AskError::Stopped(StopReason::Budget));

@@ -83,7 +83,7 @@ fn states_of_every_release_open_and_keep_everything() {
 }
 
 #[test]
-fn switches_of_old_states_keep_their_values_and_later_ones_mean_the_behaviour_before_them() {
+fn options_of_old_states_keep_their_values_and_later_ones_mean_the_behaviour_before_them() {
     for release in RELEASES {
         for preset in PRESETS {
             let text = read(release, preset);

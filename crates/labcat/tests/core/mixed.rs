@@ -1,4 +1,4 @@
-//! Spaces of whole numbers, choices and conditions.
+//! Spaces of integers, categories and conditions.
 
 use crate::support::{PRESETS, best_value, seeded};
 use labcat::{AskError, Domain, Optimizer, Parameter, Preset, Scale, StopReason};
@@ -56,7 +56,7 @@ fn every_suggestion_is_a_valid_point_and_none_comes_twice() {
 }
 
 #[test]
-fn whole_numbers_and_reals_are_found_together() {
+fn integers_and_reals_are_found_together() {
     for seed in 0..8 {
         let parameters = vec![Parameter::integer("n", 1.0, 100.0), Parameter::real("y", -10.0, 10.0)];
         let mut optimizer = mixed(parameters, Preset::Default, seed);
@@ -153,7 +153,7 @@ fn conditions_count_each_configuration_once() {
 
 /// A million configurations: the best one is found among a few hundred.
 #[test]
-fn large_spaces_of_whole_numbers_and_choices_are_searched() {
+fn large_spaces_of_integers_and_categories_are_searched() {
     let mut found = 0;
     for seed in 0..5 {
         let mut parameters: Vec<Parameter> = (0..4).map(|i| Parameter::integer(&format!("n{i}"), 0.0, 15.0)).collect();
@@ -172,7 +172,7 @@ fn large_spaces_of_whole_numbers_and_choices_are_searched() {
 
 /// Every value is the same: the run goes on, and nothing comes twice.
 #[test]
-fn plateaus_of_choices_end_runs_and_not_the_search() {
+fn plateaus_of_categories_end_runs_and_not_the_search() {
     let parameters = vec![
         Parameter::integer("n", 0.0, 30.0),
         Parameter::categorical("k", ["a", "b", "c", "d", "e"]),
@@ -314,7 +314,7 @@ fn without_noise_a_finite_space_is_exhausted_after_one_repeat() {
     }
 }
 
-/// Whole numbers, a choice and a real with noise: the right ones are recommended.
+/// Integers, a category and a real with noise: the right ones are recommended.
 #[test]
 fn noise_in_a_mixed_space_is_found_and_averaged_out() {
     let mut right = 0;
@@ -340,7 +340,7 @@ fn noise_in_a_mixed_space_is_found_and_averaged_out() {
 
 /// func3C of the CoCaBO paper in small: the basin of the wrong choices is left for the right ones, and their reals are polished.
 #[test]
-fn choices_that_only_help_together_are_found_and_their_reals_converge() {
+fn categories_that_only_help_together_are_found_and_their_reals_converge() {
     let bowl = |x: f64, y: f64, a: f64, b: f64| (x - a).powi(2) + (y - b).powi(2);
     for seed in 0..8 {
         let labels = || ["a", "b", "c", "d"];

@@ -1,10 +1,10 @@
-//! Several evaluations on their way: each worker counts, and one at a time stays as it was.
+//! Several pending evaluations: each worker counts, and one at a time stays as it was.
 
 use crate::support::{bits, evaluate, function, optimizer, seeded};
 use labcat::{Optimizer, Origin, Preset};
 use std::collections::VecDeque;
 
-/// Evaluations until a value is no more than `target`, with `q` always outstanding and told in the order asked.
+/// Evaluations until a value is no more than `target`, with `q` always pending and told in the order asked.
 fn evaluations_to(target: f64, most: usize, q: usize, mut optimizer: Optimizer, f: impl Fn(&[f64]) -> f64) -> usize {
     let mut running = VecDeque::new();
     for evaluation in 1..=most {
@@ -45,14 +45,14 @@ fn median(mut values: Vec<usize>) -> usize {
 }
 
 #[test]
-fn a_bowl_is_solved_with_any_number_outstanding() {
+fn a_bowl_is_solved_with_any_number_pending() {
     let bounds = [(-5.0, 10.0); 5];
     for q in [2, 8, 32] {
         for seed in 0..4 {
             let new = || optimizer(&bounds, seeded(Preset::Default, seed));
             let limit = 21 + 10 + 2 * q;
             let evaluations = evaluations_to(1e-9, limit, q, new(), bowl);
-            assert!(evaluations <= limit, "{q} outstanding, seed {seed}: not solved in {limit} evaluations");
+            assert!(evaluations <= limit, "{q} pending, seed {seed}: not solved in {limit} evaluations");
             let batches = batches_to(1e-9, limit, q, new(), bowl);
             assert!(batches <= limit.div_ceil(q) + 1, "batches of {q}, seed {seed}: {batches}");
         }
@@ -67,10 +67,10 @@ fn a_slope_is_followed_to_its_corner_in_one_go() {
     for q in [2, 8, 32] {
         for seed in 0..4 {
             let new = || optimizer(&vec![(-5.0, 5.0); d], seeded(Preset::Default, seed));
-            // As many as a linear fit takes and one that it forecasts, what was asked meanwhile, and the corner.
+            // As many as a linear fit takes and one that it predicts, what was asked meanwhile, and the corner.
             let limit = d + 2 + q;
             let evaluations = evaluations_to(0.0, 50 * q, q, new(), slope);
-            assert!(evaluations <= limit, "{q} outstanding, seed {seed}: {evaluations} evaluations, not {limit}");
+            assert!(evaluations <= limit, "{q} pending, seed {seed}: {evaluations} evaluations, not {limit}");
         }
     }
 }
@@ -134,7 +134,7 @@ fn fits_of_the_nearest_save_rounds_with_others_on_their_way() {
             median((0..7).map(each).collect())
         };
         let (with, without) = (rounds(true), rounds(false));
-        assert!(10 * with <= 9 * without, "{q} outstanding: {with} rounds with, {without} without");
+        assert!(10 * with <= 9 * without, "{q} pending: {with} rounds with, {without} without");
     }
 }
 
@@ -155,7 +155,7 @@ fn a_sum_of_squares_is_solved_once_its_coefficients_are_determined_with_others_o
                 let new = || optimizer(&vec![(-2.5, 2.0); d], seeded(Preset::Default, seed));
                 let f = |x: &[f64]| zero + units * misfit(x);
                 let evaluations = evaluations_to(zero + 1e-8 * units, limit, q, new(), f);
-                assert!(evaluations <= limit, "d = {d}, {q} outstanding, seed {seed}: not solved in {limit}");
+                assert!(evaluations <= limit, "d = {d}, {q} pending, seed {seed}: not solved in {limit}");
             }
         }
     }
@@ -232,7 +232,7 @@ fn a_number_that_is_known_counts_before_it_is_seen() {
         optimizer.ask().unwrap();
         optimizer.report().unwrap().observations
     };
-    assert_eq!(kept(16), kept(1) + 15, "the cache holds one more for each evaluation on its way");
+    assert_eq!(kept(16), kept(1) + 15, "the cache holds one more for each pending evaluation");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_model_step_after_an_enqueued_point_reports_its_model() {
             let mut plain = live.clone();
             plain.ask().unwrap();
             assert_eq!(plain.report().unwrap().origin, Origin::Model);
-            // A model that is made while a point is on its way keeps one observation more, whatever that point is.
+            // A model that is made while a point is pending keeps one observation more, whatever that point is.
             let mut crowded = live.clone();
             crowded.enqueue(&[-1.0, 0.5]).unwrap();
             crowded.ask().unwrap();
@@ -83,12 +83,12 @@ fn there_is_no_report_after_reading_a_state_and_then_the_same_ones() {
     for preset in PRESETS {
         for n in [0, 2, 8, 30, 47] {
             let mut live = mid_run(preset, 3, n);
-            for outstanding in 0..3 {
+            for pending in 0..3 {
                 let mut read = Optimizer::from_json(&live.to_json()).unwrap();
                 assert_eq!(read.report(), None, "nothing was done yet");
                 let mut twin = live.clone();
                 assert_eq!(read.ask(), twin.ask());
-                assert_eq!(read.report(), twin.report(), "{preset}, {n} told, {outstanding} outstanding");
+                assert_eq!(read.report(), twin.report(), "{preset}, {n} told, {pending} pending");
                 live.ask().unwrap();
             }
         }
@@ -115,7 +115,7 @@ fn design_steps_and_shortcuts_report_themselves() {
                 Origin::Quadratic => {
                     assert_eq!((report.clipped, report.acquisition), (0, 0.0), "seed {seed}, step {n}");
                     assert!(report.predicted.is_finite() && report.observations > 0);
-                    assert!(report.predicted < best, "a shortcut promises something better: {report:?}");
+                    assert!(report.predicted < best, "a shortcut predicts something better: {report:?}");
                     shortcuts += 1;
                 }
                 _ => {

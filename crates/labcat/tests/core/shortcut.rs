@@ -129,9 +129,9 @@ fn and_where_its_minimum_lies_on_faces_of_the_box() {
     check_gain(10, smooth_with_faces);
 }
 
-/// Where no promise is kept, the wait doubles each time.
+/// Where the actual reduction is never the predicted one, the wait doubles each time.
 #[test]
-fn a_fit_that_never_keeps_its_promise_is_followed_less_and_less() {
+fn a_fit_that_never_predicts_well_is_followed_less_and_less() {
     let d = 5;
     let mut deceived = optimizer(Preset::Default, d, 1);
     let mut followed = Vec::new();

@@ -346,7 +346,7 @@ fn states_without_a_field_are_errors() {
             let mut damaged = whole.clone();
             let Some(Value::Object(map)) = damaged.pointer_mut(of) else { continue };
             let old = map.remove(name).unwrap();
-            // A switch may be left out, for the behaviour from before there was a choice, and an outcome need not have every part
+            // An option may be left out, for the behaviour from before there was a choice, and an outcome need not have every part
             // (one without a value is a failure), and states from before noise, the number of pending evaluations and the length of a forecast
             // were known of know none; nothing else may.
             let later = ["noise", "others", "crowd", "wait", "length", "radius", "extent"];

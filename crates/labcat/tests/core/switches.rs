@@ -1,4 +1,4 @@
-//! Every row of the table of switches: set, shown, bounded, refused, saved, and used at the ends of its range. A new row is covered
+//! Every row of the table of options: set, shown, bounded, refused, saved, and used at the ends of its range. A new row is covered
 //! by being there.
 
 use crate::support::{PRESETS, all_distinct, evaluate, function, optimizer};
@@ -21,7 +21,7 @@ fn inside(switch: &Switch, low: bool) -> f64 {
     }
 }
 
-/// A number as the text of a switch.
+/// A number as the text of an option.
 fn text(switch: &Switch, value: f64) -> String {
     match switch.kind {
         Kind::Whole if value >= u64::MAX as f64 => u64::MAX.to_string(),
@@ -30,7 +30,7 @@ fn text(switch: &Switch, value: f64) -> String {
     }
 }
 
-/// Values that a switch takes: every name, both ends, something between, `none`.
+/// Values that an option takes: every name, both ends, something between, `none`.
 fn samples(switch: &Switch) -> Vec<String> {
     let mut all: Vec<String> = match switch.kind {
         Kind::Flag => vec!["true".into(), "false".into()],
@@ -161,7 +161,7 @@ fn values_beyond_either_end_are_named_with_what_is_allowed() {
 }
 
 #[test]
-fn every_switch_works_at_its_ends() {
+fn every_option_works_at_its_ends() {
     let f = function("branin");
     for preset in PRESETS {
         for switch in SWITCHES {
@@ -200,7 +200,7 @@ fn every_switch_works_at_its_ends() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn every_switch_is_saved() {
+fn every_option_is_saved() {
     for preset in PRESETS {
         for switch in SWITCHES {
             for value in samples(switch) {
@@ -224,14 +224,14 @@ const ANOTHER_PAST: &[(&str, &str)] = &[];
 
 #[cfg(feature = "serde")]
 #[test]
-fn a_state_that_does_not_name_a_switch_means_the_behaviour_from_before_it_existed() {
+fn a_state_that_does_not_name_an_option_means_the_behaviour_from_before_it_existed() {
     for preset in PRESETS {
         let mut live = start(Config::new(preset)).unwrap();
         evaluate(&mut live, |x| x[0] * x[0] + x[1], 12);
         let whole: serde_json::Value = serde_json::from_str(&live.to_json()).unwrap();
         for switch in SWITCHES {
             let mut old = whole.clone();
-            old["config"].as_object_mut().unwrap().remove(switch.name).expect("every switch is written");
+            old["config"].as_object_mut().unwrap().remove(switch.name).expect("every option is written");
             let mut opened = Optimizer::from_json(&old.to_string()).unwrap_or_else(|e| panic!("{}: {e}", switch.name));
             let before =
                 ANOTHER_PAST.iter().find(|(name, _)| *name == switch.name).map(|(_, value)| (*value).to_owned());

@@ -135,7 +135,7 @@ function bars(order) {
 
 // ---- half-widths of the trust region
 
-// (A region of choices alone has none.)
+// (A region of categories alone has none.)
 const steps = study.trust_regions.filter(({ half_widths: all }) => all.length > 0);
 
 function drawWidths(layer, width) {
