@@ -1,4 +1,4 @@
-//! Ask and tell: suggestions with ids, any number outstanding, told in any order.
+//! Ask and tell: suggestions with ids, any number pending, told in any order.
 
 pub(crate) mod config;
 mod dataset;
@@ -82,7 +82,7 @@ pub struct Optimizer {
     /// Points the user wants suggested first.
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
-    /// How many evaluations the user will have outstanding at a time, 0 if not known. Not part of the saved state.
+    /// How many evaluations the user will have pending at a time, 0 if not known. Not part of the saved state.
     expected: usize,
     run: LocalRun,
     /// The runs beside it.
@@ -182,7 +182,7 @@ impl Optimizer {
         Ok(self.suggest(choice.x, number))
     }
 
-    /// How many evaluations will be outstanding at a time, if that is known. What is outstanding is seen in any case; knowing it
+    /// How many evaluations will be pending at a time, if that is known. What is pending is seen in any case; knowing it
     /// before helps while there is less. It is not saved with the state.
     pub fn expect_outstanding(&mut self, n: usize) {
         self.expected = n;
@@ -284,8 +284,8 @@ impl Optimizer {
         }
     }
 
-    /// The next point of the design, or one more that fills the space around everything asked in this run. Where many others
-    /// are on their way it need only keep apart from them, by a part of the spacing of a grid. `None` when nothing of a finite
+    /// The next point of the design, or one more that fills the space around everything asked in this run. With many pending
+    /// evaluations it need only keep apart from them, by a part of the spacing of a grid. `None` when nothing of a finite
     /// space is left and that decides what comes next; where values have noise a point comes again.
     fn design_point(&mut self) -> Option<Vec<f64>> {
         const TRIES: usize = 10;

@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-/// Whole numbers are searched without one, and so are labels alone and a small space.
+/// Integers are searched without one, and so are labels alone and a small space.
 #[test]
 fn only_labels_are_surveyed() {
     let label = || Parameter::categorical("k", ["a", "b", "c"]);
