@@ -24,7 +24,7 @@ const ROWS: usize = 300;
 /// What the likelihood decides is learned from this many of them.
 const LEARNED: usize = 150;
 /// Exact values nearer to a better one than this, in units of the box, tell of nothing that the model could hold.
-const NEAREST: f64 = 1e-3;
+const NEAREST: f64 = 2e-2;
 /// Values are bent towards their logarithm from their median on, but by no less than this many standard deviations of the noise: below, the
 /// noise would be bent with them.
 const CLEAR: f64 = 20.0;
