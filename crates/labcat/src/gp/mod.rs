@@ -352,10 +352,6 @@ impl Gp {
         let direction = slope.direction.clone();
         self.append(&slope.x, Some(&slope.direction), prior, |_| slope.value / length);
         self.directions.push(direction);
-        // The density of the slope given all rows before it; it was divided by its length.
-        let last = self.b.alpha.len() - 1;
-        let (gain, pivot) = (self.b.alpha[last], self.b.factor[(last, last)]);
-        self.log_likelihood -= 0.5 * (gain * pivot).powi(2) + math::ln(pivot * length) + 0.5 * math::ln(2.0 * math::PI);
     }
 
     /// Adds a row whose output, made from its posterior mean, has this prior mean, variance and noise. Gives the output.

@@ -80,21 +80,8 @@ pub(super) fn minimise(
     (bound, beta, moves): (Bound, f64, &[bool]),
     start: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
-    let bounds = vec![(-1.0, 1.0); frame.dim()];
-    minimise_within(problem, frame, surrogate, (bound, beta, moves), start, &bounds)
-}
-
-/// The same where places in the box have bounds of their own.
-pub(super) fn minimise_within(
-    problem: Problem<'_>,
-    frame: &Frame,
-    surrogate: &Surrogate,
-    (bound, beta, moves): (Bound, f64, &[bool]),
-    start: &[f64],
-    bounds: &[(f64, f64)],
-) -> (Vec<f64>, Vec<f64>) {
     let mut within = Halfspaces::cube(frame.dim(), beta);
-    within.push_box(frame, bounds);
+    within.push_box(frame, &vec![(-1.0, 1.0); frame.dim()]);
     within.retain(|normal| normal.iter().zip(moves).any(|(a, moves)| *a != 0.0 && *moves));
     let descent = Descent { surrogate, problem, frame, bound, moves };
     let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, ROUNDS);

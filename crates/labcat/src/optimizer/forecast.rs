@@ -1,7 +1,6 @@
 //! Forecasts: a polynomial that predicts the newest observations far better than the model is followed to its minimum, and now and then a
 //! quadratic of the nearest observations. How much of the predicted reduction came true decides how soon the next one is followed.
 
-use super::descent::{self, Bound};
 use super::merit::{self, Merit};
 use super::model::{Model, Standing, Workspace};
 use super::nearest::{self, Forecast, NEWEST, Nearest};
@@ -10,7 +9,7 @@ use super::report::Origin;
 use super::residuals;
 use super::run::{Extent, Followed, LocalRun, Progress};
 use crate::frame::{Frame, Outputs};
-use crate::gp::{Gp, PointPrediction};
+use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::observations::TrialId;
@@ -25,13 +24,6 @@ const CAME_TRUE: f64 = 0.5;
 const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
-/// Steps along slopes: ratios of actual to predicted reduction below which their trust region shrinks and above which it grows, the factors, and
-/// the least that it begins with.
-const POOR: f64 = 0.1;
-const GOOD: f64 = 0.7;
-const SHRINK: f64 = 0.5;
-const GROW: f64 = 2.0;
-const LEAST_RADIUS: f64 = 1e-6;
 /// A quartic is tried so many times while as many observations come in as it takes; its minimum is sought from so many of them.
 const QUARTIC_TRIES: usize = 8;
 const QUARTIC_STARTS: usize = 8;
@@ -321,11 +313,7 @@ pub(super) fn next(
     let first = model.forecast.take_if(|_| !is_waiting(problem, run));
     // With pending points the step may be one done again, whose forecast was followed before.
     let and_more = first.is_none() || !problem.pending.is_empty();
-    let mut choice = first.and_then(|forecast| follow(problem, run, &forecast, id));
-    if choice.is_none() {
-        let lowest = along_slopes(problem, run, model);
-        choice = lowest.and_then(|forecast| follow(problem, run, &forecast, id));
-    }
+    let choice = first.and_then(|forecast| follow(problem, run, &forecast, id));
     if choice.is_some() || !and_more || !is_plain(problem) || model.standing.noisy {
         return choice;
     }
@@ -334,54 +322,6 @@ pub(super) fn next(
         let nearby = quadratic(problem, run, &model.outputs, work, id)?;
         follow(problem, run, &nearby, id)
     })
-}
-
-/// Adapts the trust region of steps along slopes to what the newest forecast has shown; at first it is as wide as the members spread.
-fn adapt_radius(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing) {
-    let (observations, centre) = (problem.observations, problem.observations.unit(standing.best));
-    let away = |u: &[f64]| u.iter().zip(centre).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
-    if run.radius == 0.0 {
-        let mut spread: Vec<f64> = run.now.members.iter().map(|&p| away(observations.unit(p))).collect();
-        spread.sort_unstable_by(f64::total_cmp);
-        run.radius = spread.get(spread.len() / 2).copied().unwrap_or(1.0).clamp(LEAST_RADIUS, 1.0);
-    }
-    let Some(shown) = run.followed.and_then(|followed| observations.position(followed.id)) else { return };
-    let Some(followed) = run.followed.take() else { return };
-    let merit = Merit::of_told(problem, run).told(problem, shown);
-    let ratio = merit.map_or(f64::NEG_INFINITY, |merit| followed.from - merit) / followed.gain;
-    if ratio < POOR {
-        run.radius = SHRINK * run.radius.min(followed.length);
-    } else if ratio > GOOD && GROW * followed.length > run.radius {
-        run.radius = (GROW * followed.length).min(1.0);
-    } else {
-        run.radius = (SHRINK * run.radius).max((2.0 * GROW * followed.length).min(run.radius));
-    }
-}
-
-/// Where derivatives are told, the lowest mean of the model in a trust region of its own, which follows the ratio of actual to predicted
-/// reduction: each evaluation shows all slopes around it, so that such a step need not be waited for.
-fn along_slopes(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> Option<Forecast> {
-    let (domain, standing) = (problem.domain, &model.standing);
-    let on_lattice = domain.is_mixed() && run.extent != Extent::Reals;
-    let follows = problem.settings.switches.quadratic && !run.explores() && !standing.noisy && !on_lattice;
-    if !(follows && model.surrogate.gp.has_slopes()) {
-        return None;
-    }
-    adapt_radius(problem, run, standing);
-    let (frame, radius) = (&run.now.frame, run.radius);
-    if run.followed.is_some() {
-        return None; // one is pending
-    }
-    let moves: Vec<bool> = (0..domain.dim()).map(|i| run.extent.moves(domain, i)).collect();
-    let bounds: Vec<(f64, f64)> =
-        frame.centre().iter().map(|c| ((c - radius).max(-1.0), (c + radius).min(1.0))).collect();
-    let how = (Bound::cautious(problem, run, 0.0), problem.settings.switches.beta_most, moves.as_slice());
-    let centre = vec![0.0; domain.dim()];
-    let (x, _) = descent::minimise_within(problem, frame, &model.surrogate, how, &centre, &bounds);
-    let mut at = PointPrediction::default();
-    model.surrogate.at(&x, &mut at);
-    let gain = standing.merit - model.outputs.to_user(at.mean);
-    Forecast::new(descent::place(problem, frame, &x), standing.merit, gain).filter(|_| gain > 0.0)
 }
 
 /// Where a quadratic of the nearest observations, more of them than the model keeps, has its minimum, if it is convex. What such a fit

@@ -267,13 +267,11 @@ impl Optimizer {
         (report.acquisition, report.predicted, report.clipped) = (choice.acquisition, choice.predicted, choice.clipped);
         (report.observations, report.discarded, report.step) = (0, 0, StepKind::Stay);
         (report.output_range, report.log_likelihood, report.nugget) = (0.0, 0.0, 0.0);
-        report.gradients_left_out = false;
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         if let Some(model) = self.model.as_ref().filter(|_| chosen_by_model) {
             let (frame, gp) = (&self.run.now.frame, &model.surrogate.gp);
             (report.observations, report.discarded, report.step) = (gp.len(), model.discarded, model.step);
             (report.output_range, report.nugget) = (model.outputs.range(), gp.prior().nugget);
-            report.gradients_left_out = model.left_out;
             report.log_likelihood = gp.log_likelihood();
             report.length_scales.extend_from_slice(&model.ell);
             let bounded = frame.scale().iter().zip(self.domain.axes()).filter(|(_, axis)| **axis != Axis::Choice);

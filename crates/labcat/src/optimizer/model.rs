@@ -28,11 +28,6 @@ const FOLLOW: f64 = 0.2;
 const PATIENCE: usize = 40;
 /// A run ends by its precision only once no half-width of its region exceeds this part of the box.
 const SMALL_REGION: f64 = 1e-4;
-/// Derivatives are left out where of at least so many pairs of neighbours no more than one in so many agrees with them.
-const PAIRS: usize = 6;
-const AGREE: usize = 4;
-/// With derivatives, the factor that length-scales may all grow or shrink by in a step.
-const LONGER: f64 = 1.5;
 /// Derivatives per dimension that enter the model, and the most in all.
 const SLOPES: usize = 20;
 const MOST_SLOPES: usize = 400;
@@ -53,8 +48,6 @@ pub(super) struct Model {
     pub(super) standing: Standing,
     /// Observations forgotten in this step.
     pub(super) discarded: usize,
-    /// Whether derivatives were told that do not agree with the values, and have no part in it.
-    pub(super) left_out: bool,
     /// The observation to be evaluated again, to find out whether values are exact.
     pub(super) again: Option<usize>,
     /// Where a polynomial has its minimum, if it is to be followed there.
@@ -530,114 +523,43 @@ fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usiz
     found
 }
 
-/// The derivatives told at an evaluation, along the coordinates of the box; NaN where there is none.
-fn slopes_at(problem: Problem<'_>, position: usize) -> Vec<f64> {
-    let (observations, domain) = (problem.observations, problem.domain);
-    let (u, gradient): (_, Vec<f64>) = (observations.unit(position), observations.gradient(position).collect());
-    let is_real = |j: usize| {
-        domain.axes()[j] == Axis::Real && domain.is_active(domain.parameter_of(j), &observations.all()[position].x)
-    };
-    let slope = |j: usize| gradient[domain.parameter_of(j)] * domain.stretch(j, u[j]);
-    (0..domain.dim()).map(|j| if is_real(j) { slope(j) } else { f64::NAN }).collect()
-}
-
-/// Whether derivatives and values tell the same: from a member to its nearest neighbour the mean slope along the way has the sign of the change. On
-/// a rugged function that is so for half of the pairs; for none, where derivatives are all zero or have the wrong sign.
-fn slopes_agree(problem: Problem<'_>, members: &[usize], x: &Matrix, rows: &[usize]) -> bool {
-    let observations = problem.observations;
-    let slopes: Vec<Vec<f64>> = rows.iter().map(|&row| slopes_at(problem, members[row])).collect();
-    let (mut pairs, mut agree) = (0, 0);
-    for (k, &row) in rows.iter().enumerate() {
-        let square = |other: usize| (0..x.cols()).map(|j| (x[(row, j)] - x[(other, j)]).powi(2)).sum::<f64>();
-        let here = observations.unit(members[row]);
-        // What the values change by with integers and categories, no derivative tells.
-        let alike = |other: &usize| {
-            let there = observations.unit(members[rows[*other]]);
-            let same = |(j, axis): (usize, &Axis)| *axis == Axis::Real || here[j] == there[j];
-            *other != k && problem.domain.axes().iter().enumerate().all(same)
-        };
-        let others = (0..rows.len()).filter(alike);
-        let Some(nearest) = others.min_by(|a, b| square(rows[*a]).total_cmp(&square(rows[*b]))) else { continue };
-        let neighbour = members[rows[nearest]];
-        let way = here.iter().zip(observations.unit(neighbour)).map(|(a, b)| b - a);
-        let both = slopes[k].iter().zip(&slopes[nearest]).map(|(a, b)| 0.5 * a + 0.5 * b);
-        let parts: Vec<f64> = both.zip(way).map(|(slope, step)| slope * step).filter(|part| part.is_finite()).collect();
-        let values = observations.value(neighbour).zip(observations.value(members[row]));
-        let change = values.map_or(0.0, |(there, here)| there - here);
-        if change != 0.0 && !parts.is_empty() {
-            pairs += 1;
-            agree +=
-                usize::from((parts.iter().sum::<f64>() > 0.0) == (change > 0.0) && parts.iter().any(|p| *p != 0.0));
-        }
-    }
-    pairs < PAIRS || AGREE * agree > pairs
-}
-
-/// The derivatives told at the members nearest to the centre, as many as the model takes; `None` if they do not agree with the values.
-pub(super) fn slopes(
+/// The derivatives told at the members nearest to the centre, as many as the model takes.
+pub(super) fn add_slopes(
     problem: Problem<'_>,
     (frame, members): (&Frame, &[usize]),
-    gp: &Gp,
+    surrogate: &mut Surrogate,
     outputs: &Outputs,
-) -> Option<Vec<Slope>> {
-    let d = problem.domain.dim();
-    let told = |row: &usize| problem.observations.gradient(members[*row]).next().is_some();
+) {
+    let (observations, domain) = (problem.observations, problem.domain);
+    let told = |row: &usize| observations.gradient(members[*row]).next().is_some();
     let mut rows: Vec<usize> = (0..members.len()).filter(told).collect();
     if rows.is_empty() {
-        return Some(Vec::new());
+        return;
     }
-    let (x, y) = (gp.inputs(), gp.outputs());
+    let (x, y, d) = (surrogate.gp.inputs().clone(), surrogate.gp.outputs(), domain.dim());
     let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
     rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
-    if problem.settings.switches.quadratic && !slopes_agree(problem, members, x, &rows) {
-        return None;
-    }
-    let mut all: Vec<Slope> = Vec::new();
+    let mut count = 0;
     for row in rows {
-        let told = slopes_at(problem, members[row]);
+        let position = members[row];
+        let (u, gradient): (_, Vec<f64>) = (observations.unit(position), observations.gradient(position).collect());
         // A step along coordinate j of the box: its direction in the frame, and what it changes there.
         let slope = |j: usize| Slope {
             x: (0..d).map(|i| x[(row, i)]).collect(),
             direction: (0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]).collect(),
-            value: told[j] / outputs.slope(y[row]),
+            value: gradient[domain.parameter_of(j)] * domain.stretch(j, u[j]) / outputs.slope(y[row]),
         };
-        let new: Vec<Slope> = (0..d).map(slope).filter(|slope| slope.value.is_finite()).collect();
-        if !all.is_empty() && all.len() + new.len() > (SLOPES * d).min(MOST_SLOPES) {
+        let is_real = |j: &usize| {
+            domain.axes()[*j] == Axis::Real
+                && domain.is_active(domain.parameter_of(*j), &observations.all()[position].x)
+        };
+        let new: Vec<Slope> = (0..d).filter(is_real).map(slope).filter(|slope| slope.value.is_finite()).collect();
+        if count > 0 && count + new.len() > (SLOPES * d).min(MOST_SLOPES) {
             break;
         }
-        all.extend(new);
+        count += new.len();
+        new.into_iter().for_each(|slope| surrogate.append_slope(slope));
     }
-    Some(all)
-}
-
-/// The model with all length-scales a little longer or shorter, if values and slopes are more likely so; the frame follows. The values alone say
-/// little of them while there are few.
-fn rescale_by_slopes(problem: Problem<'_>, run: &mut LocalRun, gp: Gp, outputs: &Outputs, work: &mut Workspace) -> Gp {
-    let likelihood = |run: &LocalRun, gp: &Gp| {
-        let slopes =
-            slopes(problem, (&run.now.frame, &run.now.members), gp, outputs).filter(|slopes| !slopes.is_empty())?;
-        let mut with = gp.clone();
-        slopes.into_iter().for_each(|slope| with.append_slope(slope));
-        Some(with.log_likelihood())
-    };
-    if !(problem.settings.switches.quadratic && work.noise.is_empty()) {
-        return gp; // what is not followed need not be so right
-    }
-    let Some(mut most) = likelihood(run, &gp) else { return gp };
-    let (y, prior, frame, mut best) = (gp.outputs(), *gp.prior(), run.now.frame.clone(), gp);
-    for factor in [LONGER, 1.0 / LONGER] {
-        let stretch = |i: usize| if run.extent.moves(problem.domain, i) { factor } else { 1.0 };
-        let ell: Vec<f64> = (0..frame.dim()).map(stretch).collect();
-        let kept = std::mem::replace(&mut run.now.frame, frame.clone().rescaled(&ell));
-        let mut buffers = Buffers::default();
-        run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
-        let found = Gp::fit_with_jitter(prior, &y, buffers).ok();
-        match found.map(|gp| (likelihood(run, &gp), gp)) {
-            Some((Some(likelihood), gp)) if likelihood > most => (most, best) = (likelihood, gp),
-            _ => run.now.frame = kept,
-        }
-    }
-    best
 }
 
 impl Model {
@@ -718,21 +640,18 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
     }
 }
 
-/// The model of the objective with those of the measured constraints and with the derivatives that were told; and whether these were left out.
+/// The model of the objective with those of the measured constraints and with the derivatives that were told.
 pub(super) fn surrogate(
     problem: Problem<'_>,
-    run: &mut LocalRun,
+    run: &LocalRun,
     gp: Gp,
     outputs: &Outputs,
     work: &mut Workspace,
-) -> (Surrogate, bool) {
-    let gp = rescale_by_slopes(problem, run, gp, outputs, work);
-    let slopes = slopes(problem, (&run.now.frame, &run.now.members), &gp, outputs);
-    let left_out = slopes.is_none();
+) -> Surrogate {
     let mut surrogate = Surrogate::new(gp);
     add_constraints(problem, run, &mut surrogate, work);
-    slopes.into_iter().flatten().for_each(|slope| surrogate.append_slope(slope));
-    (surrogate, left_out)
+    add_slopes(problem, (&run.now.frame, &run.now.members), &mut surrogate, outputs);
+    surrogate
 }
 
 /// Whether it was seen that an output has noise, but not yet how much.

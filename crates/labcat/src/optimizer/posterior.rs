@@ -114,8 +114,7 @@ impl Posterior {
         };
         let lowest = order.into_iter().map(|(_, row)| place(row)).collect();
         let mut surrogate = Surrogate::new(gp);
-        let slopes = model::slopes(problem, (&frame, &positions), &surrogate.gp, &outputs);
-        slopes.into_iter().flatten().for_each(|slope| surrogate.append_slope(slope));
+        model::add_slopes(problem, (&frame, &positions), &mut surrogate, &outputs);
         for k in 0..problem.constraints() {
             let limit = fitted(Output::Constraint(k), Some(frame.centre()))?;
             let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();

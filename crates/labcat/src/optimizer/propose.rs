@@ -79,7 +79,7 @@ pub(super) fn update_model(
     let (mut gp, step, doubtful) = model::fit_model(problem, run, &outputs, passes, work)?; // lines 7–10: T_rot, GP, ℓ*, T_resc
     let discarded = model::discard(problem, run, &mut gp, &standing, work); // line 11: T_discard
     let forecast = forecast::find(problem, run, &gp, (&outputs, &standing), work);
-    let (surrogate, left_out) = model::surrogate(problem, run, gp, &outputs, work); // constraints and slopes
+    let surrogate = model::surrogate(problem, run, gp, &outputs, work); // constraints and slopes
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
     let (ell, extent) = (work.take_ell(), run.extent);
     let (settled, incumbent, minimum) = (0, 0.0, Vec::new());
@@ -90,7 +90,6 @@ pub(super) fn update_model(
         outputs,
         standing,
         discarded,
-        left_out,
         again,
         forecast,
         settled,

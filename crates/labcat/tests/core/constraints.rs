@@ -221,47 +221,6 @@ fn gradients_save_evaluations_and_half_of_them_some() {
     assert!(half < without, "{half} evaluations with some gradients, {without} without");
 }
 
-/// The medians over five seeds of the best value after a budget, with what `told` makes of the gradient.
-fn median_best((d, low, high): (usize, f64, f64), budget: usize, told: impl Fn(Vec<f64>) -> Vec<f64>) -> (f64, usize) {
-    let mut left_out = 0;
-    let mut best: Vec<f64> = Vec::new();
-    for seed in 0..5 {
-        let mut optimizer = Optimizer::new(Domain::new(&vec![(low, high); d]).unwrap(), config(seed, 0)).unwrap();
-        for _ in 0..budget {
-            let s = optimizer.ask().unwrap();
-            let (value, gradient) = rosenbrock(&s.x);
-            optimizer.tell(s.id, Outcome::from(value).with_gradient(told(gradient))).unwrap();
-        }
-        optimizer.ask().unwrap();
-        left_out += usize::from(optimizer.report().unwrap().gradients_left_out);
-        best.push(optimizer.best().unwrap().outcome.value().unwrap());
-    }
-    best.sort_unstable_by(f64::total_cmp);
-    (best[2], left_out)
-}
-
-#[test]
-fn gradients_lead_through_a_valley() {
-    let (five, left_out) = median_best((5, -5.0, 10.0), 60, |gradient| gradient);
-    assert!(five < 1e-4, "{five}");
-    assert_eq!(left_out, 0);
-    let (ten, left_out) = median_best((10, -2.0, 2.0), 100, |gradient| gradient);
-    assert!(ten < 1e-1, "{ten}");
-    assert_eq!(left_out, 0);
-}
-
-#[test]
-fn gradients_of_zeros_or_of_the_wrong_sign_are_left_out_and_that_is_said() {
-    let (without, left_out) = median_best((4, -5.0, 10.0), 80, |_| Vec::new());
-    assert_eq!(left_out, 0);
-    let (zeros, left_out) = median_best((4, -5.0, 10.0), 80, |gradient| vec![0.0; gradient.len()]);
-    assert_eq!(left_out, 5);
-    assert!(zeros <= 10.0 * without, "{zeros}, {without} without");
-    let (opposite, left_out) = median_best((4, -5.0, 10.0), 80, |gradient| gradient.iter().map(|g| -g).collect());
-    assert_eq!(left_out, 5);
-    assert!(opposite <= 10.0 * without, "{opposite}, {without} without");
-}
-
 /// An integer, a category, a boolean and a real.
 fn mixed_space() -> Domain {
     let parameters = vec![
