@@ -15,6 +15,7 @@ use crate::domain::{Domain, ParameterKind};
 use crate::known::Known;
 use crate::math;
 use std::fmt;
+use std::ops::Range;
 
 /// A constraint as text: sums compared by `<=`, `>=` or `==`, of numbers, names, `+ - * / ^`, parentheses and functions.
 ///
@@ -36,7 +37,8 @@ pub struct Formula {
     parts: Vec<String>,
     /// One more than comparisons.
     sides: Vec<Side>,
-    comparisons: Vec<Comparison>,
+    /// `<=`, `>=` or `==`.
+    comparisons: Vec<&'static str>,
 }
 
 /// A name of a formula, and the column where it stands first.
@@ -56,14 +58,6 @@ pub struct FormulaError {
     pub message: String,
 }
 
-/// How two sides compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
-    AtMost,
-    AtLeast,
-    Equal,
-}
-
 /// What is compared, in the order of its computation: each step takes numbers from a stack and leaves one.
 type Side = Vec<Step>;
 
@@ -73,17 +67,11 @@ enum Step {
     Number(f64),
     /// The value of a name, by its place among them.
     Value(usize),
-    Negate,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    /// By their place among the [`FUNCTIONS`].
-    One(usize),
-    Two(usize),
+    /// By its place among the [`RULES`].
+    Apply(usize),
 }
 
-/// What a function computes of one number, of two, or of two and more, one after another.
+/// What is computed of one number, of two, or of two and more, one after another.
 #[derive(Clone, Copy)]
 enum Rule {
     One(fn(f64) -> f64),
@@ -91,8 +79,13 @@ enum Rule {
     Many(fn(f64, f64) -> f64),
 }
 
-/// The functions of formulas. `pow` comes first: it is also an operator.
-const FUNCTIONS: [(&str, Rule); 18] = [
+/// What formulas compute: the operators, then the functions. `pow` is both.
+const RULES: [(&str, Rule); 23] = [
+    ("-", Rule::One(|a| -a)),
+    ("+", Rule::Two(|a, b| a + b)),
+    ("-", Rule::Two(|a, b| a - b)),
+    ("*", Rule::Two(|a, b| a * b)),
+    ("/", Rule::Two(|a, b| a / b)),
     ("pow", Rule::Two(power)),
     ("abs", Rule::One(f64::abs)),
     ("sqrt", Rule::One(f64::sqrt)),
@@ -112,9 +105,13 @@ const FUNCTIONS: [(&str, Rule); 18] = [
     ("min", Rule::Many(least)),
     ("max", Rule::Many(largest)),
 ];
-
-/// `pow` among the functions.
-const POWER: usize = 0;
+const NEGATE: usize = 0;
+const ADD: usize = 1;
+const SUBTRACT: usize = 2;
+const MULTIPLY: usize = 3;
+const DIVIDE: usize = 4;
+const POWER: usize = 5;
+const FUNCTIONS: Range<usize> = POWER..RULES.len();
 
 /// A power; the square is the rounded product, as elsewhere.
 fn power(base: f64, exponent: f64) -> f64 {
@@ -149,7 +146,7 @@ impl Formula {
 
     /// Whether there is a `==`.
     pub fn has_equation(&self) -> bool {
-        self.comparisons.contains(&Comparison::Equal)
+        self.comparisons.contains(&"==")
     }
 
     /// By how much each comparison is violated, given the values of its names in their order: satisfied when not above 0, and nowhere
@@ -161,13 +158,13 @@ impl Formula {
     /// Of one comparison.
     fn excess(&self, k: usize, values: &[f64]) -> f64 {
         let [low, high] = self.sides(k).map(|side| evaluate(side, values));
-        if self.comparisons[k] == Comparison::Equal { (low - high).abs() } else { low - high }
+        if self.comparisons[k] == "==" { (low - high).abs() } else { low - high }
     }
 
     /// The sides of a comparison, first the one that is to be the smaller.
     fn sides(&self, k: usize) -> [&Side; 2] {
         let [left, right] = [&self.sides[k], &self.sides[k + 1]];
-        if self.comparisons[k] == Comparison::AtLeast { [right, left] } else { [left, right] }
+        if self.comparisons[k] == ">=" { [right, left] } else { [left, right] }
     }
 
     /// One comparison as a linear one of the names: factors, and what their sum is at most or equal to; `None` if it is no such.
@@ -240,11 +237,11 @@ impl Known {
         };
         for k in 0..formula.comparisons.len() {
             match (formula.comparisons[k], linear(k)) {
-                (Comparison::Equal, Some((factors, constant))) => {
+                ("==", Some((factors, constant))) => {
                     self = self.equal_to(factors, constant);
                     continue;
                 }
-                (Comparison::Equal, None) => {
+                ("==", None) => {
                     let message = "an equation must be linear, of numbers that always apply: write two limits instead, such as \
                                    0.999 <= x*y <= 1.001";
                     return Err(FormulaError { column: 1, message: message.to_owned() });
@@ -264,48 +261,37 @@ impl Known {
     }
 }
 
-/// What the steps compute, in numbers of any kind: `leaf` makes them of the steps that take none, `apply` one of two. A step that takes one
-/// number gets NaN as the other.
-fn compute<T>(steps: &[Step], leaf: impl Fn(Step) -> T, apply: impl Fn(Step, T, T) -> Option<T>) -> Option<T> {
+/// What the steps compute, in numbers of any kind: `leaf` makes them of the steps that take none, `apply` one of one or two.
+fn compute<T>(steps: &[Step], leaf: impl Fn(Step) -> T, apply: impl Fn(usize, T, Option<T>) -> Option<T>) -> Option<T> {
     let mut stack = Vec::with_capacity(steps.len());
     for &step in steps {
         let result = match step {
-            Step::Number(_) | Step::Value(_) => leaf(step),
-            Step::Negate | Step::One(_) => apply(step, stack.pop()?, leaf(Step::Number(f64::NAN)))?,
-            _ => {
-                let (right, left) = (stack.pop()?, stack.pop()?);
-                apply(step, left, right)?
+            Step::Apply(k) => {
+                let right = if matches!(RULES[k].1, Rule::One(_)) { None } else { Some(stack.pop()?) };
+                apply(k, stack.pop()?, right)?
             }
+            step => leaf(step),
         };
         stack.push(result);
     }
     stack.pop()
 }
 
+/// The number that a rule makes of one or two.
+fn apply(k: usize, left: f64, right: Option<f64>) -> f64 {
+    match RULES[k].1 {
+        Rule::One(rule) => rule(left),
+        Rule::Two(rule) | Rule::Many(rule) => rule(left, right.unwrap_or(f64::NAN)),
+    }
+}
+
 /// The number that the steps compute.
 fn evaluate(steps: &[Step], values: &[f64]) -> f64 {
     let leaf = |step| match step {
-        Step::Value(name) => values.get(name).copied().unwrap_or(f64::NAN),
-        number => apply(number, f64::NAN, f64::NAN),
-    };
-    compute(steps, leaf, |step, left, right| Some(apply(step, left, right))).unwrap_or(f64::NAN)
-}
-
-/// What a step makes of its numbers.
-fn apply(step: Step, left: f64, right: f64) -> f64 {
-    match step {
         Step::Number(number) => number,
-        Step::Value(_) => f64::NAN,
-        Step::Negate => -left,
-        Step::Add => left + right,
-        Step::Subtract => left - right,
-        Step::Multiply => left * right,
-        Step::Divide => left / right,
-        Step::One(k) | Step::Two(k) => match FUNCTIONS[k].1 {
-            Rule::One(function) => function(left),
-            Rule::Two(function) | Rule::Many(function) => function(left, right),
-        },
-    }
+        Step::Value(name) | Step::Apply(name) => values.get(name).copied().unwrap_or(f64::NAN),
+    };
+    compute(steps, leaf, |k, left, right| Some(apply(k, left, right))).unwrap_or(f64::NAN)
 }
 
 /// What the steps compute as a linear function of `n` names, if they do: the factors of the names, and the constant after them.
@@ -316,18 +302,20 @@ fn linear(steps: &[Step], n: usize) -> Option<Vec<f64>> {
         all
     };
     let leaf = |step| match step {
-        Step::Value(name) => one(name, 1.0),
-        number => one(n, apply(number, f64::NAN, f64::NAN)),
+        Step::Number(number) => one(n, number),
+        Step::Value(name) | Step::Apply(name) => one(name, 1.0),
     };
     let is_constant = |of: &[f64]| of[..n].iter().all(|f| *f == 0.0);
-    let each =
-        |step, left: Vec<f64>, right: Vec<f64>| left.iter().zip(right).map(|(l, r)| apply(step, *l, r)).collect();
-    let linear = compute(steps, leaf, |step, left, right| match step {
-        Step::Negate | Step::Add | Step::Subtract => Some(each(step, left, right)),
-        Step::Multiply if is_constant(&left) => Some(each(step, vec![left[n]; n + 1], right)),
-        Step::Multiply | Step::Divide if is_constant(&right) => Some(each(step, left, vec![right[n]; n + 1])),
-        _ if is_constant(&left) && is_constant(&right) => Some(one(n, apply(step, left[n], right[n]))),
-        _ => None,
+    let linear = compute(steps, leaf, |k, left: Vec<f64>, right: Option<Vec<f64>>| {
+        let constant = right.as_ref().is_none_or(|right| is_constant(right));
+        let at = |all: &Option<Vec<f64>>, i: usize| all.as_ref().map(|all| all[i]);
+        match k {
+            NEGATE | ADD | SUBTRACT => Some((0..=n).map(|i| apply(k, left[i], at(&right, i))).collect()),
+            MULTIPLY if is_constant(&left) => Some((0..=n).map(|i| apply(k, left[n], at(&right, i))).collect()),
+            MULTIPLY | DIVIDE if constant => Some(left.iter().map(|l| apply(k, *l, at(&right, n))).collect()),
+            _ if is_constant(&left) && constant => Some(one(n, apply(k, left[n], at(&right, n)))),
+            _ => None,
+        }
     })?;
     linear.iter().all(|v| v.is_finite()).then_some(linear)
 }

@@ -1,9 +1,11 @@
 //! From text to a [`Formula`], or to what is wrong with it and where.
 
-use super::{Comparison, FUNCTIONS, Formula, FormulaError, Name, POWER, Rule, Side, Step};
+use super::{
+    ADD, DIVIDE, FUNCTIONS, Formula, FormulaError, MULTIPLY, NEGATE, Name, POWER, RULES, Rule, SUBTRACT, Step,
+};
 
-/// Parentheses and signs within each other: more are a mistake.
-const DEEPEST: usize = 100;
+/// Expressions within each other: a parenthesis or a sign makes one or two of them, and more are a mistake.
+const DEEPEST: usize = 200;
 
 /// A piece of a formula, and where it begins: the column, in characters from 1, and the byte.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,31 +25,14 @@ enum Kind {
     End,
 }
 
-/// Every symbol, the longer of those with the same beginning first, and what it stands for.
-const SYMBOLS: [(&str, &str); 22] = [
-    ("<=", "<="),
-    ("≤", "<="),
-    (">=", ">="),
-    ("≥", ">="),
-    ("==", "=="),
-    ("<", "<"),
-    (">", ">"),
-    ("!=", "!="),
-    ("=", "="),
-    ("**", "^"),
-    ("^", "^"),
-    ("*", "*"),
-    ("·", "*"),
-    ("×", "*"),
-    ("/", "/"),
-    ("+", "+"),
-    ("-", "-"),
-    ("−", "-"),
-    ("(", "("),
-    (")", ")"),
-    (",", ","),
-    ("}", "}"),
-];
+/// Every symbol, the longer of those with the same beginning first, and others that stand for some of them.
+const SYMBOLS: [&str; 15] = ["<=", ">=", "==", "<", ">", "!=", "=", "^", "*", "/", "+", "-", "(", ")", ","];
+const SAME: [(&str, &str); 6] = [("≤", "<="), ("≥", ">="), ("**", "^"), ("·", "*"), ("×", "*"), ("−", "-")];
+
+/// The operators between two numbers: how closely they bind, and what they compute. A sign binds as closely as a product, and what stands
+/// to the right of a power as closely as a sign.
+const OPERATORS: [(&str, usize, usize); 5] =
+    [("+", 1, ADD), ("-", 1, SUBTRACT), ("*", 2, MULTIPLY), ("/", 2, DIVIDE), ("^", 3, POWER)];
 
 fn wrong<T>(column: usize, message: impl Into<String>) -> Result<T, FormulaError> {
     Err(FormulaError { column, message: message.into() })
@@ -55,7 +40,7 @@ fn wrong<T>(column: usize, message: impl Into<String>) -> Result<T, FormulaError
 
 /// All functions, in words.
 fn functions() -> String {
-    FUNCTIONS.map(|(name, _)| name).join(", ")
+    RULES[FUNCTIONS].iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads a formula.
@@ -63,39 +48,30 @@ pub(super) fn formula(text: &str) -> Result<Formula, FormulaError> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, names: Vec::new(), side: Vec::new() };
     let (mut sides, mut comparisons, mut texts, mut start) = (Vec::new(), Vec::new(), Vec::new(), 0);
     loop {
-        parser.sum()?;
+        parser.expression(0)?;
         sides.push(std::mem::take(&mut parser.side));
         let Token { column, start: end, kind } = parser.next();
         texts.push(text[start..end].trim_start_matches(['<', '>', '=', '≤', '≥']).trim());
         start = end;
-        comparisons.push(match kind {
-            Kind::Symbol("<=") => Comparison::AtMost,
-            Kind::Symbol(">=") => Comparison::AtLeast,
-            Kind::Symbol("==") => Comparison::Equal,
+        let shown = shown(&kind);
+        match kind {
+            Kind::Symbol(symbol @ ("<=" | ">=" | "==")) => comparisons.push(symbol),
             Kind::Symbol("<" | ">" | "=" | "!=") => {
-                return wrong(column, format!("a limit is met or not: write <=, >= or ==, not {}", shown(&kind)));
+                return wrong(column, format!("a limit is met or not: write <=, >= or ==, not {shown}"));
             }
             Kind::End if comparisons.is_empty() => {
                 return wrong(column, "it compares nothing: write a limit, as in x + 2*y <= 1");
             }
             Kind::End => break,
             Kind::Symbol(")") => return wrong(column, "there is no ( for this )"),
-            Kind::Symbol(_) => return wrong(column, format!("{} does not belong here", shown(&kind))),
-            Kind::Number(_) | Kind::Name(_) | Kind::Quoted(_) => {
-                let operator = "an operator is missing before";
-                return wrong(column, format!("{operator} {}: write * for a product", shown(&kind)));
-            }
-        });
+            Kind::Symbol(_) => return wrong(column, format!("{shown} does not belong here")),
+            _ => return wrong(column, format!("an operator is missing before {shown}: write * for a product")),
+        }
     }
     if parser.names.is_empty() {
         return wrong(1, "it names nothing that could vary: write a limit, as in x + 2*y <= 1");
     }
-    let symbol = |comparison: &Comparison| match comparison {
-        Comparison::AtMost => "<=",
-        Comparison::AtLeast => ">=",
-        Comparison::Equal => "==",
-    };
-    let part = |(k, comparison)| format!("{} {} {}", texts[k], symbol(comparison), texts[k + 1]);
+    let part = |(k, symbol)| format!("{} {symbol} {}", texts[k], texts[k + 1]);
     let parts = comparisons.iter().enumerate().map(part).collect();
     Ok(Formula { text: text.trim().to_owned(), names: parser.names, parts, sides, comparisons })
 }
@@ -116,9 +92,10 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
     let (mut rest, mut column) = (text, 1);
     let begins = |rest: &str| text.len() - rest.len();
     while let Some(first) = rest.chars().next() {
+        let mut symbols = SAME.into_iter().chain(SYMBOLS.map(|symbol| (symbol, symbol)));
         let (length, kind) = if first.is_whitespace() {
             (first.len_utf8(), None)
-        } else if let Some((written, symbol)) = SYMBOLS.iter().find(|(written, _)| rest.starts_with(written)) {
+        } else if let Some((written, symbol)) = symbols.find(|(written, _)| rest.starts_with(written)) {
             (written.len(), Some(Kind::Symbol(symbol)))
         } else if first.is_ascii_digit() || first == '.' {
             let length = number_length(rest);
@@ -126,7 +103,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
                 Ok(number) if number.is_finite() => (length, Some(Kind::Number(number))),
                 _ => return wrong(column, format!("`{}` is not a finite number", &rest[..length])),
             }
-        } else if first == '{' {
+        } else if first == '{' || first == '}' {
             match rest.find('}') {
                 Some(end) if end > 1 => (end + 1, Some(Kind::Quoted(rest[1..end].to_owned()))),
                 _ => return wrong(column, "a name in braces is written {any name}"),
@@ -148,29 +125,21 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
 
 /// How many bytes of the text, which begins with a digit or a point, are a decimal number.
 fn number_length(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let digits = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let mut end = digits(0);
-    if bytes.get(end) == Some(&b'.') {
-        end = digits(end + 1);
-    }
-    if let Some(b'e' | b'E') = bytes.get(end) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let exponent = digits(end + 1 + sign);
-        if exponent > end + 1 + sign {
-            end = exponent;
-        }
-    }
-    end
+    let digits = |from: usize| from + text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(0);
+    let end = if text[whole..].starts_with('.') { digits(whole + 1) } else { whole };
+    let exponent = text[end..].strip_prefix(['e', 'E']).map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
+    let power = exponent.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    power.map_or(end, |rest| digits(text.len() - rest.len()))
 }
 
-/// Recursive descent; what was read becomes steps of the side that is being read.
+/// Precedence climbing; what was read becomes steps of the side that is being read.
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
     names: Vec<Name>,
-    side: Side,
+    side: Vec<Step>,
 }
 
 impl Parser {
@@ -185,74 +154,40 @@ impl Parser {
         token
     }
 
-    /// Takes one of the symbols, if it comes next.
-    fn take(&mut self, symbols: &[(&'static str, Step)]) -> Option<Step> {
-        let step = symbols.iter().find(|(symbol, _)| *self.peek() == Kind::Symbol(symbol)).map(|(_, step)| *step)?;
-        self.at += 1;
-        Some(step)
-    }
-
-    fn sum(&mut self) -> Result<(), FormulaError> {
-        self.product()?;
-        while let Some(step) = self.take(&[("+", Step::Add), ("-", Step::Subtract)]) {
-            self.product()?;
-            self.side.push(step);
-        }
-        Ok(())
-    }
-
-    fn product(&mut self) -> Result<(), FormulaError> {
-        self.signed()?;
-        while let Some(step) = self.take(&[("*", Step::Multiply), ("/", Step::Divide)]) {
-            self.signed()?;
-            self.side.push(step);
-        }
-        Ok(())
-    }
-
-    fn signed(&mut self) -> Result<(), FormulaError> {
+    /// An operand, and the operators after it that bind more closely than `than`, with theirs.
+    fn expression(&mut self, than: usize) -> Result<(), FormulaError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let column = self.next().column;
-            return wrong(column, format!("more than {DEEPEST} parentheses or signs are within each other"));
+            return wrong(column, format!("more than {} parentheses or signs are within each other", DEEPEST / 2));
         }
-        match self.peek() {
-            Kind::Symbol("-") => {
-                self.next();
-                self.signed()?;
-                self.side.push(Step::Negate);
-            }
-            Kind::Symbol("+") => {
-                self.next();
-                self.signed()?;
-            }
-            _ => self.power()?,
+        self.operand()?;
+        let binary = |kind: &Kind| OPERATORS.into_iter().find(|(symbol, ..)| *kind == Kind::Symbol(symbol));
+        while let Some((_, binds, rule)) = binary(self.peek()).filter(|(_, binds, _)| *binds > than) {
+            self.next();
+            self.expression(if rule == POWER { binds - 1 } else { binds })?;
+            self.side.push(Step::Apply(rule));
         }
         self.depth -= 1;
         Ok(())
     }
 
-    fn power(&mut self) -> Result<(), FormulaError> {
-        self.atom()?;
-        if let Some(step) = self.take(&[("^", Step::Two(POWER))]) {
-            self.signed()?;
-            self.side.push(step);
-        }
-        Ok(())
-    }
-
-    fn atom(&mut self) -> Result<(), FormulaError> {
+    fn operand(&mut self) -> Result<(), FormulaError> {
         let Token { column, kind, .. } = self.next();
         match kind {
+            Kind::Symbol("-") => {
+                self.expression(2)?;
+                self.side.push(Step::Apply(NEGATE));
+            }
+            Kind::Symbol("+") => self.expression(2)?,
             Kind::Number(number) => self.side.push(Step::Number(number)),
             Kind::Name(name) if *self.peek() == Kind::Symbol("(") => self.call(&name, column)?,
             Kind::Name(name) if name == "pi" => self.side.push(Step::Number(std::f64::consts::PI)),
             Kind::Name(name) | Kind::Quoted(name) => self.name(name, column),
             Kind::Symbol("(") => {
-                self.sum()?;
+                self.expression(0)?;
                 self.close(column)?;
             }
-            Kind::Symbol("{" | "}") => return wrong(column, "a name in braces is written {any name}"),
             other => {
                 let expected = "a number, a name or ( is expected here";
                 return wrong(column, format!("{expected}, not {}", shown(&other)));
@@ -280,18 +215,21 @@ impl Parser {
     }
 
     fn call(&mut self, name: &str, column: usize) -> Result<(), FormulaError> {
-        let Some(k) = FUNCTIONS.iter().position(|(known, _)| *known == name) else {
+        let Some(k) = FUNCTIONS.into_iter().find(|&k| RULES[k].0 == name) else {
             return wrong(column, format!("there is no function `{name}`: there are {}; a product has *", functions()));
         };
         let open = self.next().column;
+        let (takes, words) = match RULES[k].1 {
+            Rule::One(_) => (1..=1, "one number"),
+            Rule::Two(_) => (2..=2, "two numbers"),
+            Rule::Many(_) => (2..=usize::MAX, "two numbers or more"),
+        };
         let mut arguments = 0;
         loop {
-            self.sum()?;
+            self.expression(0)?;
             arguments += 1;
-            match (FUNCTIONS[k].1, arguments) {
-                (Rule::One(_), 1) => self.side.push(Step::One(k)),
-                (Rule::Two(_) | Rule::Many(_), 2..) => self.side.push(Step::Two(k)),
-                _ => {}
+            if arguments >= *takes.start() {
+                self.side.push(Step::Apply(k));
             }
             if *self.peek() != Kind::Symbol(",") {
                 break;
@@ -299,11 +237,9 @@ impl Parser {
             self.next();
         }
         self.close(open)?;
-        let (right, takes) = match FUNCTIONS[k].1 {
-            Rule::One(_) => (arguments == 1, "one number"),
-            Rule::Two(_) => (arguments == 2, "two numbers"),
-            Rule::Many(_) => (arguments >= 2, "two numbers or more"),
-        };
-        if right { Ok(()) } else { wrong(column, format!("`{name}` takes {takes}, not {arguments}")) }
+        if takes.contains(&arguments) {
+            return Ok(());
+        }
+        wrong(column, format!("`{name}` takes {words}, not {arguments}"))
     }
 }
