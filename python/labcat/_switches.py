@@ -14,11 +14,17 @@ class Switches(TypedDict, total=False):
     precision: float
     """End a local run when its outputs differ by no more than this part of its own spread (or by rounding)."""
 
+    search: Literal["local", "global"]
+    """Local runs alone, or in turn with a model of the whole box (global)."""
+
     initial_points: int | None
     """Evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)."""
 
     centre_first: bool
     """Evaluate the middle of the box first."""
+
+    spread_conditional: bool
+    """Spread a conditional parameter over the design's points at which it applies."""
 
     rotation: bool
     """Rotate the frame to the weighted principal components."""

@@ -7,6 +7,7 @@ mod commands;
 mod failure;
 mod fit;
 mod format;
+mod functions;
 mod journal;
 mod paths;
 mod process;

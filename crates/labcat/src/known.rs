@@ -196,8 +196,7 @@ impl Known {
     pub(crate) fn pull(&self, domain: &Domain, u: &[f64], inside: &[f64]) -> Option<Vec<f64>> {
         let at = |part: f64| {
             let place: Vec<f64> = u.iter().zip(inside).map(|(u, i)| i + part * (u - i)).collect();
-            let mut x = vec![0.0; domain.parameters().len()];
-            domain.to_user(&place, &mut x);
+            let mut x = domain.point(&place);
             self.admits(domain, &mut x).then_some(x)
         };
         if let Some(x) = at(1.0) {
@@ -317,7 +316,7 @@ impl Known {
             return Vec::new();
         }
         let d = frame.dim();
-        let u: Vec<f64> = (0..d).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect();
+        let u: Vec<f64> = frame.place(x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect();
         let axis = |i: usize| (0..d).map(|j| frame.rotation()[(j, i)] * frame.scale()[i]).collect();
         let mut rows = self.looks(domain, &u, &axis);
         rows.retain(|(_, slope)| linalg::dot(slope, slope) > 0.0);
@@ -334,8 +333,7 @@ impl Known {
         const STEP: f64 = 1e-6;
         let d = u.len();
         let evaluate = |u: &[f64]| -> Vec<f64> {
-            let mut x = vec![0.0; domain.parameters().len()];
-            domain.to_user(u, &mut x);
+            let x = domain.point(u);
             let off = |(a, b): &(Vec<f64>, f64)| sum(a, &x) - b;
             let equal = self.equal.iter().map(off).flat_map(|off| [off, -off]);
             self.linear.iter().map(off).chain(equal).chain(self.functions.iter().map(|f| f(&x))).collect()

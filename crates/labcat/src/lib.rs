@@ -47,7 +47,6 @@ mod design;
 mod domain;
 mod formula;
 mod frame;
-pub mod functions;
 mod gp;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
@@ -77,7 +76,7 @@ pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use names::UnknownName;
 pub use observations::{Direction, Evaluation, Outcome, StdError, TrialId};
-pub use optimizer::config::{Config, ConfigError, Kind, Noise, Preset, Range, SWITCHES, Switch};
+pub use optimizer::config::{Config, ConfigError, Kind, Noise, Preset, Range, SWITCHES, Scope, Switch};
 pub use optimizer::report::{Origin, Restart, RestartCause, StepReport, StopReason};
 #[cfg(feature = "serde")]
 pub use optimizer::state::StateError;

@@ -231,7 +231,8 @@ impl Polynomial {
             x.extend(self.coefficients[1..=d].iter().map(|g| -g));
             linalg::solve_lower(&self.factor, &mut x);
             linalg::solve_lower_transposed(&self.factor, &mut x);
-            self.minimiser.extend((0..d).map(|j| frame.to_box(&x, j)));
+            self.minimiser.resize(d, 0.0);
+            frame.to_box(&x, &mut self.minimiser);
             self.x = x;
         }
         let inside = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
@@ -259,15 +260,14 @@ impl Polynomial {
         const ROUNDING: f64 = 1e-9;
         let mut within = Halfspaces::default();
         within.push_box(frame, bounds);
-        let mut centre = vec![0.0; self.d];
         let nearest: Vec<f64> =
             frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)).collect();
-        frame.to_local(&nearest, &mut centre);
+        let centre = frame.local(&nearest);
         let descend = |start: Vec<f64>| sqp::minimise(self, &within, &start, 1.0, ROUNDS).0;
         let found = std::iter::once(centre).chain(starts).map(descend).map(|x| (self.value(&x), x));
         let Some((_, x)) = found.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-        let snap = |(j, (low, high)): (usize, &(f64, f64))| {
-            let (u, width) = (frame.to_box(&x, j).clamp(*low, *high), ROUNDING * (high - low));
+        let snap = |(u, (low, high)): (f64, &(f64, f64))| {
+            let (u, width) = (u.clamp(*low, *high), ROUNDING * (high - low));
             if u - low <= width {
                 *low
             } else if high - u <= width {
@@ -276,7 +276,7 @@ impl Polynomial {
                 u
             }
         };
-        self.minimiser = bounds.iter().enumerate().map(snap).collect();
+        self.minimiser = frame.place(&x).into_iter().zip(bounds).map(snap).collect();
     }
 
     /// The gradient and the Hessian, monomial after monomial by the rule for products.

@@ -2,7 +2,11 @@
 //! (the suggestion's and the pending list's).
 #![allow(clippy::unwrap_used, unsafe_code)]
 
-use labcat::functions::Function;
+#[allow(dead_code, unreachable_pub)] // the command line has them
+#[path = "../../labcat-cli/src/functions.rs"]
+mod functions;
+
+use functions::Function;
 use labcat::{Config, Domain, Optimizer, Origin, Preset};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -8,9 +8,12 @@
 
 #[allow(dead_code)] // the other tests walk the table as well
 mod capabilities;
+#[allow(dead_code, unreachable_pub)] // the command line has them
+#[path = "../../labcat-cli/src/functions.rs"]
+mod functions;
 
 use capabilities::{CAPABILITIES, Plan, name, singles_and_pairs};
-use labcat::functions::Function;
+use functions::Function;
 use labcat::{AcquisitionKind, Config, Domain, KernelKind, Optimizer, Preset};
 use std::fs;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use labcat::functions::{ALL, Function};
+use crate::functions::{ALL, Function};
 use serde_json::json;
 
 use crate::cli;

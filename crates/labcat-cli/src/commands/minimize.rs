@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
-use labcat::functions::Function;
+use crate::functions::Function;
 use labcat::{AskError, Config, Domain, Optimizer, Preset, default_budget};
 use serde_json::json;
 

@@ -68,11 +68,11 @@ impl Maximiser {
         }
     }
 
-    /// Scores given places in the box and, with a lattice, refines each of them along the axes that move.
+    /// Scores given places in the box, and refines each of them if the search does; on a lattice, along the axes that move.
     pub(crate) fn score_places(
         &mut self,
         places: &[Vec<f64>],
-        refined_in: Option<Lattice<'_>>,
+        lattice: Option<Lattice<'_>>,
         landscape: &Landscape<'_>,
         frame: &Frame,
         search: &Search,
@@ -89,8 +89,8 @@ impl Maximiser {
             }
         }
         self.score_all(landscape);
-        if refined_in.is_some() {
-            (0..m).for_each(|c| self.refine(c, refined_in, landscape, frame, search));
+        if search.refinements > 0 {
+            (0..m).for_each(|c| self.refine(c, lattice, landscape, frame, search));
         }
         let scored = |c: usize| Scored {
             u: self.place.col(c).to_vec(),
@@ -125,29 +125,6 @@ impl Maximiser {
             }
             self.score.push(if score.is_nan() { f64::NEG_INFINITY } else { score });
         }
-    }
-
-    /// Refines one point alone: its place in the box, mean and standard deviation.
-    pub(crate) fn climb(
-        &mut self,
-        landscape: &Landscape<'_>,
-        frame: &Frame,
-        x: &[f64],
-        mixed: Option<Lattice<'_>>,
-        search: &Search,
-    ) -> (&[f64], f64, f64) {
-        let d = frame.dim();
-        self.local.reshape(1, d);
-        self.place.reshape(d, 1);
-        for (j, x_j) in x.iter().enumerate() {
-            self.local[(0, j)] = *x_j;
-            self.place[(j, 0)] = frame.to_box(x, j).clamp(-1.0, 1.0);
-        }
-        self.score_all(landscape);
-        if self.score[0] > f64::NEG_INFINITY {
-            self.refine(0, mixed, landscape, frame, search);
-        }
-        (self.place.col(0), self.mean[0], self.std[0])
     }
 
     /// The best candidate left: its place in the box, score and predicted mean.
@@ -197,7 +174,7 @@ impl Maximiser {
                 }
             }
             let u = self.place.col_mut(c);
-            frame.to_box_into(&self.x, u);
+            frame.to_box(&self.x, u);
             let mut inside = true;
             for j in 0..d {
                 if u[j].abs() > 1.0 {
@@ -274,7 +251,7 @@ impl Maximiser {
                     if stays { *x } else { (x + length * g).clamp(-search.beta, search.beta) }
                 });
                 self.trial.extend(moved);
-                frame.to_box_into(&self.trial, &mut self.u);
+                frame.to_box(&self.trial, &mut self.u);
                 let mut inside = true;
                 for u in &mut self.u {
                     inside &= u.abs() <= 1.0;
@@ -319,7 +296,7 @@ fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
         for x in x.iter_mut() {
             *x = (*x * (beta / farthest)).clamp(-beta, beta);
         }
-        frame.to_box_into(x, u);
+        frame.to_box(x, u);
         for u in u.iter_mut() {
             *u = u.clamp(-1.0, 1.0);
         }

@@ -168,6 +168,20 @@ impl Domain {
         p.nearest(unscaled(p, span.middle))
     }
 
+    /// The place of a point in the box.
+    pub(crate) fn place(&self, x: &[f64]) -> Vec<f64> {
+        let mut u = vec![0.0; self.dim()];
+        self.to_unit(x, &mut u);
+        u
+    }
+
+    /// The point that a place in the box stands for.
+    pub(crate) fn point(&self, u: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.parameters.len()];
+        self.to_user(u, &mut x);
+        x
+    }
+
     /// User values → [−1, 1]^d.
     pub(crate) fn to_unit(&self, x: &[f64], u: &mut [f64]) {
         for (i, (p, span)) in self.parameters.iter().zip(&self.spans).enumerate() {
@@ -205,9 +219,8 @@ impl Domain {
 
     /// Moves a point of the box to the place of the values that it stands for; reals stay where they are.
     pub(crate) fn snap(&self, u: &mut [f64]) {
-        let (mut x, mut place) = (vec![0.0; self.parameters.len()], vec![0.0; u.len()]);
-        self.to_user(u, &mut x);
-        self.to_unit(&x, &mut place);
+        let x = self.point(u);
+        let place = self.place(&x);
         for (i, (p, span)) in self.parameters.iter().zip(&self.spans).enumerate() {
             if p.kind != ParameterKind::Real || !self.is_active(i, &x) {
                 let at = span.first..span.first + span.count;

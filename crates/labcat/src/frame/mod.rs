@@ -112,13 +112,11 @@ impl Frame {
         }
     }
 
-    /// Coordinate `j` of u = R S x′ + c. (eq:input_transform)
-    pub(crate) fn to_box(&self, x: &[f64], j: usize) -> f64 {
-        let mut u = 0.0;
-        for (i, (x, s)) in x.iter().zip(&self.scale).enumerate() {
-            u += self.rotation[(j, i)] * s * x;
-        }
-        self.centre[j] + u
+    /// The same as a point of its own.
+    pub(crate) fn local(&self, u: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.dim()];
+        self.to_local(u, &mut x);
+        x
     }
 
     /// The frame of some axes that the others are not turned with.
@@ -133,12 +131,19 @@ impl Frame {
         Self { centre: pick(&self.centre), rotation, scale: pick(&self.scale) }
     }
 
-    /// u = R S x′ + c, with the same bits as [`Frame::to_box`].
-    pub(crate) fn to_box_into(&self, x: &[f64], u: &mut [f64]) {
+    /// u = R S x′ + c. (eq:input_transform)
+    pub(crate) fn to_box(&self, x: &[f64], u: &mut [f64]) {
         stretched(&self.rotation, &self.scale, x, u);
         for (u, c) in u.iter_mut().zip(&self.centre) {
             *u += c;
         }
+    }
+
+    /// The same as a point of its own.
+    pub(crate) fn place(&self, x: &[f64]) -> Vec<f64> {
+        let mut u = vec![0.0; self.dim()];
+        self.to_box(x, &mut u);
+        u
     }
 
     /// Takes the values of another frame, keeping the allocations.

@@ -93,7 +93,7 @@ pub(super) fn minimise(
 
 /// The place in the box of a point of the frame: of what its values stand for.
 pub(super) fn place(problem: Problem<'_>, frame: &Frame, x: &[f64]) -> Vec<f64> {
-    let mut u: Vec<f64> = (0..x.len()).map(|j| frame.to_box(x, j).clamp(-1.0, 1.0)).collect();
+    let mut u: Vec<f64> = frame.place(x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect();
     problem.domain.snap(&mut u);
     u
 }

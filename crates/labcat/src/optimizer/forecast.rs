@@ -66,22 +66,8 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
     position + NEWEST * most(Terms::Quadratic).max(most(Terms::Quartic)) >= now.told
 }
 
-/// The axes of a fit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Axes {
-    /// Those of the frame.
-    Frame,
-    /// The box's own, each scaled by how far the members spread along it: there squares alone fit a separable function.
-    Own,
-}
-
 /// The polynomials of the members, the simplest first.
-const EACH: [(Terms, Axes); 4] = [
-    (Terms::Linear, Axes::Frame),
-    (Terms::Squares, Axes::Frame),
-    (Terms::Squares, Axes::Own),
-    (Terms::Quadratic, Axes::Frame),
-];
+const EACH: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
 
 /// The members along the axes that move: places in a frame and in its box, how much worse than the best each is by merit, and the median
 /// of that.
@@ -151,15 +137,10 @@ fn best_fit(
     let allowed = margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let limits = limits(problem, run, members, work)?;
     let d = members.frame.dim();
-    for (terms, axes) in EACH.into_iter().filter(|(_, axes)| *axes == Axes::Frame || limits.is_empty()) {
-        let (frame, x) = if axes == Axes::Frame {
-            (members.frame, members.x)
-        } else {
-            upright(members, n, &mut work.upright, &mut work.upright_inputs, &mut work.scratch);
-            (&work.upright, &work.upright_inputs)
-        };
-        let (y, fit) = (&work.linear, &mut work.polynomial);
-        let Some(error) = prediction_error(fit, terms, x, (y, &work.merits), members.typical) else { continue };
+    for terms in EACH {
+        let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
+        let error = prediction_error(fit, terms, members.x, (y, &work.merits), members.typical);
+        let Some(error) = error else { continue };
         if error * range > allowed {
             continue;
         }
@@ -223,10 +204,8 @@ fn limits(
         let least = work.merits.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?.0;
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
         let mut fit = std::mem::take(&mut work.polynomial);
-        let in_frame = EACH.into_iter().filter(|(_, axes)| *axes == Axes::Frame);
-        let mut errors = in_frame
-            .filter_map(|(terms, _)| prediction_error(&mut fit, terms, members.x, (&g, &work.merits), members.typical));
-        let error = errors.find(|error| *error <= margin * spread);
+        let predicted = |terms| prediction_error(&mut fit, terms, members.x, (&g, &work.merits), members.typical);
+        let error = EACH.into_iter().filter_map(predicted).find(|error| *error <= margin * spread);
         // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
         let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         let mut limit = fit.clone();
@@ -273,29 +252,8 @@ fn minimise_under(fit: &mut Polynomial, limits: &[Polynomial], frame: &Frame, bo
     let (x, _) = sqp::minimise(&fits, &within, &vec![0.0; frame.dim()], 1.0, ROUNDS);
     let look = fits.look(&x);
     let satisfied = look.limits.iter().all(|(g, _)| *g <= ROUNDING);
-    fit.minimiser = (0..frame.dim()).map(|j| frame.to_box(&x, j).clamp(-1.0, 1.0)).collect();
+    fit.minimiser = frame.place(&x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect();
     satisfied.then_some(look.value)
-}
-
-/// The members in a frame along the box's own axes.
-fn upright(members: &Members<'_>, n: usize, frame: &mut Frame, inputs: &mut Matrix, scratch: &mut Vec<f64>) {
-    let centre = members.frame.centre();
-    let d = centre.len();
-    if frame.dim() != d {
-        *frame = Frame::of_box(d);
-    }
-    let spread = |j: usize| {
-        (0..n).fold(f64::MIN_POSITIVE, |most: f64, row| most.max(((members.points)(row, j) - centre[j]).abs()))
-    };
-    *frame = std::mem::take(frame).centred(centre).with_scale((0..d).map(spread));
-    inputs.reshape(n, d);
-    scratch.resize(2 * d, 0.0);
-    let (u, x) = scratch.split_at_mut(d);
-    for row in 0..n {
-        (0..d).for_each(|j| u[j] = (members.points)(row, j));
-        frame.to_local(u, x);
-        (0..d).for_each(|j| inputs[(row, j)] = x[j]);
-    }
 }
 
 /// The next point by a forecast, if there is one: that of the members, or one of the nearest observations.
@@ -413,11 +371,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
     let lowest = fit.minimise(frame, &work.bounds, (0..QUARTIC_STARTS).map(start));
     let best = fit.at_centre().0;
-    let pending = problem.pending.iter().map(|pending| {
-        let mut x = vec![0.0; d];
-        frame.to_local(&problem.place(&pending.x), &mut x);
-        fit.value(&x)
-    });
+    let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;
     let forecast = Forecast::new(fit.minimiser.clone(), outputs.minimum(), (best - lowest) * outputs.range());
     forecast.filter(|_| error < margin * gain)

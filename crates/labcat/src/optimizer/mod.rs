@@ -117,7 +117,7 @@ impl Optimizer {
         let mut observations = Observations::new(settings.switches.direction, d);
         observations.reserve(settings.budget.min(10_000));
         Ok(Self {
-            work: Workspace::new(d),
+            work: Workspace::default(),
             seen: Seen::with_capacity(settings.budget.min(10_000)),
             domain,
             settings,
@@ -155,9 +155,9 @@ impl Optimizer {
         let length = self.domain.list_length().filter(|n| *n <= region::SMALL && !known.is_empty());
         let listed = length.map(|n| known.list(&self.domain, n));
         let inside = match listed.as_ref().map(|all| all.first()) {
-            Some(first) => {
-                first.map(|x| self.place(x)).ok_or(KnownError::NotFound { tried: length.unwrap_or(0) as usize })?
-            }
+            Some(first) => first
+                .map(|x| self.domain.place(x))
+                .ok_or(KnownError::NotFound { tried: length.unwrap_or(0) as usize })?,
             None => known.sample(&self.domain, &mut Rng::new(self.config().seed))?,
         };
         self.queue.retain(|x| known.allows(x));
@@ -297,7 +297,7 @@ impl Optimizer {
             let u = match self.run.design.pop() {
                 Some(u) => u,
                 None => {
-                    let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.place(&p.x)).collect();
+                    let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.domain.place(&p.x)).collect();
                     let run = self.run.now.members.iter().chain(&self.run.failed);
                     let told = run.map(|&p| self.observations.unit(p));
                     let taken = told.chain(asked.iter().map(Vec::as_slice));
@@ -358,12 +358,6 @@ impl Optimizer {
     /// Whether that point is to be evaluated once more.
     fn is_to_be_repeated(&self) -> bool {
         !self.has_noise() && matches!(self.doubted(), Some((_, 1)))
-    }
-
-    fn place(&self, x: &[f64]) -> Vec<f64> {
-        let mut u = vec![0.0; self.domain.dim()];
-        self.domain.to_unit(x, &mut u);
-        u
     }
 
     /// Ends the local run and prepares the next.
@@ -512,9 +506,9 @@ impl Optimizer {
         let [start] = points else { return Ok(()) };
         if begins {
             let around = design::around(&mut self.rng, &self.domain, start, radius);
-            let u = self.place(start);
-            let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.place(&x), &u);
-            let design: Vec<Vec<f64>> = around.into_iter().filter_map(nearest).map(|x| self.place(&x)).collect();
+            let u = self.domain.place(start);
+            let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
+            let design: Vec<Vec<f64>> = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
             // The first frame is as wide as the design, so that its points spread over the trust region.
             let reach = |j: usize| design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
             let scale: Vec<f64> =

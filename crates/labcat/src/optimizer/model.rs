@@ -100,20 +100,12 @@ pub(super) struct Workspace {
     pub(super) maximiser: Maximiser,
     pub(super) polynomial: Polynomial,
     pub(super) nearest: Nearest,
-    /// The members along the box's own axes.
-    pub(super) upright: Frame,
-    pub(super) upright_inputs: Matrix,
     pub(super) bounds: Vec<(f64, f64)>,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,
 }
 
 impl Workspace {
-    /// Buffers of steps in `d` dimensions: they grow as the first steps fill them.
-    pub(super) fn new(d: usize) -> Self {
-        Self { upright: Frame::of_box(d), ..Self::default() }
-    }
-
     /// ℓ* of the newest step.
     pub(super) fn take_ell(&mut self) -> Vec<f64> {
         let mut ell = std::mem::take(&mut self.ell);
@@ -511,11 +503,7 @@ fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usiz
     let observations = problem.observations;
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
     let violated = |p: usize| problem.output(Output::Constraint(k), p).filter(|g| *g > 0.0);
-    let place = |p: usize| {
-        let mut x = vec![0.0; problem.domain.dim()];
-        run.now.frame.to_local(observations.unit(p), &mut x);
-        x
-    };
+    let place = |p: usize| run.now.frame.local(observations.unit(p));
     let mut found: Vec<_> = newest.filter_map(|p| violated(p).map(|g| (place(p), g))).collect();
     let square = |(x, _): &(Vec<f64>, f64)| x.iter().map(|x| x * x).sum::<f64>();
     found.sort_by(|a, b| square(a).total_cmp(&square(b)));
@@ -578,8 +566,7 @@ impl Model {
     pub(super) fn imagine_pending(&mut self, problem: Problem<'_>, run: &LocalRun) {
         let known = self.surrogate.gp.appended() - self.settled;
         for pending in &problem.pending[known..] {
-            let mut x = vec![0.0; problem.domain.dim()];
-            run.now.frame.to_local(&problem.place(&pending.x), &mut x);
+            let x = run.now.frame.local(&problem.domain.place(&pending.x));
             self.incumbent = self.incumbent.min(self.surrogate.append_fantasy(&x, f64::NEG_INFINITY));
         }
     }
@@ -591,15 +578,11 @@ impl LocalRun {
         if problem.pending.is_empty() {
             return false;
         }
-        let local = |u: &[f64]| {
-            let mut x = vec![0.0; u.len()];
-            self.now.frame.to_local(u, &mut x);
-            x
-        };
-        let x = local(u);
+        let frame = &self.now.frame;
+        let x = frame.local(u);
         let square = |other: Vec<f64>| x.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
         let same = |square: f64| square <= (SAME_PLACE * self.now.beta).powi(2);
-        problem.pending.iter().any(|pending| same(square(local(&problem.place(&pending.x)))))
+        problem.pending.iter().any(|pending| same(square(frame.local(&problem.domain.place(&pending.x)))))
     }
 }
 
@@ -611,12 +594,8 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
     let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
     let Some(best) = run.now.members.iter().copied().min_by(by_value) else { return };
     centre(problem, run, best);
-    let mut x = vec![0.0; problem.domain.dim()];
-    let mut by_distance: Vec<(f64, usize)> = Vec::with_capacity(run.now.members.len());
-    for &p in &run.now.members {
-        run.now.frame.to_local(observations.unit(p), &mut x);
-        by_distance.push((x.iter().map(|x| x * x).sum(), p));
-    }
+    let square = |p: usize| run.now.frame.local(observations.unit(p)).iter().map(|x| x * x).sum();
+    let mut by_distance: Vec<(f64, usize)> = run.now.members.iter().map(|&p| (square(p), p)).collect();
     by_distance.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     by_distance.truncate(dataset::keep(problem, run));
     run.now.members.clear();

@@ -1,8 +1,8 @@
 //! Whose turn it is: the local run; in a space with integers or categories also the search of the reals around the best of them, and where
-//! labels stand beside other parameters a survey of the whole box. Which labels belong together, and where the reals then lie, is seen
-//! from afar; the local runs find it exactly.
+//! labels stand beside other parameters, or the search is to be global, a survey of the whole box. Which labels belong together, and in
+//! which basin the reals lie, is seen from afar; the local runs find it exactly.
 
-use super::config::Settings;
+use super::config::{Scope, Settings};
 use super::dataset::Output;
 use super::merit::Merit;
 use super::model::{Model, Workspace};
@@ -124,7 +124,7 @@ impl Portfolio {
         run: &mut LocalRun,
         mut tools: Tools<'_>,
     ) -> Result<Choice, RestartCause> {
-        if !problem.domain.is_mixed() {
+        if !problem.domain.is_mixed() && problem.settings.switches.search == Scope::Local {
             return tools.step(problem, run, false);
         }
         if let Some(choice) = self.propose_kept(problem, run, &mut tools) {
@@ -198,7 +198,7 @@ impl Portfolio {
         let improved = run.now.members.last() == Some(&best);
         let led = self.reals.as_ref().is_some_and(|s| s.leads);
         let surveyed = self.survey.as_ref().is_some_and(|s| s.leads);
-        self.reals = region::has_reals(domain).then(|| self.reals_around(problem, run, best));
+        self.reals = (domain.is_mixed() && region::has_reals(domain)).then(|| self.reals_around(problem, run, best));
         let (reals, others) = (self.reals.as_ref().is_some_and(|s| !s.over), self.survey.is_some());
         let first = others && run.number == 0 && observations.len() <= FIRST * domain.dim();
         let surveys = first || others && if improved { surveyed || led && !reals } else { led || !surveyed && !reals };
@@ -230,7 +230,8 @@ impl Portfolio {
     fn begin_survey(&mut self, problem: Problem<'_>) {
         let Problem { domain, observations, .. } = problem;
         let has_more = domain.axes().iter().any(|axis| *axis != Axis::Choice);
-        if !(domain.has_labels() && has_more) || region::is_small(domain) {
+        let wanted = domain.has_labels() || problem.settings.switches.search == Scope::Global;
+        if !(wanted && has_more) || region::is_small(domain) {
             self.survey = None;
         } else if self.survey.is_none() {
             let mut all = LocalRun::with(0, Vec::new(), Frame::of_box(domain.dim()), 1.0, Noisy::default());

@@ -200,13 +200,12 @@ impl Posterior {
         }
         let mut found: Option<(f64, f64, Vec<f64>, f64, f64)> = None;
         for start in starts {
-            let mut x = vec![0.0; domain.dim()];
-            self.frame.to_local(start, &mut x);
+            let x = self.frame.local(start);
             let (x, _) = descent::minimise(problem, &self.frame, &self.surrogate, (how, reach, &moves), &x);
             let end = descent::place(problem, &self.frame, &x);
             for u in [end, start.clone()] {
                 let Some(allowed) = problem.known.nearest(domain, &u, start) else { continue };
-                let u = problem.place(&allowed);
+                let u = problem.domain.place(&allowed);
                 let (excess, mean, std) = self.look(&u);
                 let bound = mean + WIDER * std;
                 if bound.is_finite() && found.as_ref().is_none_or(|best| (excess, bound) < (best.0, best.1)) {
@@ -222,8 +221,7 @@ impl Posterior {
 
     /// By how much the constraints are violated at a place with caution, and the mean and standard deviation of the model's output.
     fn look(&self, u: &[f64]) -> (f64, f64, f64) {
-        let (mut x, mut at) = (vec![0.0; u.len()], PointPrediction::default());
-        self.frame.to_local(u, &mut x);
+        let (x, mut at) = (self.frame.local(u), PointPrediction::default());
         let limits = self.surrogate.at(&x, &mut at);
         let excess = limits.iter().map(|limit| (limit.mean + SPARED * WIDER * limit.std).max(0.0)).sum();
         (excess, at.mean, at.std)

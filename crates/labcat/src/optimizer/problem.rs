@@ -35,8 +35,7 @@ impl Limited {
     /// alone can satisfy the constraints; else one on the way to `centre` or to the place known to be allowed.
     pub(super) fn nearest(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
         const ROUNDS: usize = 5;
-        let mut x = vec![0.0; domain.parameters().len()];
-        domain.to_user(u, &mut x);
+        let mut x = domain.point(u);
         if self.admits(domain, &mut x) {
             return Some(x);
         }
@@ -92,13 +91,6 @@ macro_rules! problem {
 pub(super) use problem;
 
 impl Problem<'_> {
-    /// The place of a point in the box.
-    pub(super) fn place(&self, x: &[f64]) -> Vec<f64> {
-        let mut u = vec![0.0; self.domain.dim()];
-        self.domain.to_unit(x, &mut u);
-        u
-    }
-
     /// The measured constraints.
     pub(super) fn constraints(&self) -> usize {
         self.settings.switches.constraints

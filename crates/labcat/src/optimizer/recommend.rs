@@ -55,10 +55,10 @@ fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model, work: &mut Worksp
     let (kind, optimism) = (AcquisitionKind::LowerConfidenceBound, -CAUTION / KAPPA);
     let landscape = Landscape { surrogate: &model.surrogate, kind, incumbent: 0.0, optimism };
     let search = Search { beta: run.now.beta, refinements: DESCENTS, ..problem.settings.search };
-    let (centre, moves) = (vec![0.0; problem.domain.dim()], moves(problem, run));
+    let (centre, moves, frame) = ([run.now.frame.centre().to_vec()], moves(problem, run), &run.now.frame);
     let lattice = problem.domain.is_mixed().then_some(Lattice { domain: problem.domain, moves: &moves });
-    let (_, mean, std) = work.maximiser.climb(&landscape, &run.now.frame, &centre, lattice, &search);
-    (mean, std, true)
+    let found = work.maximiser.score_places(&centre, lattice, &landscape, frame, &search);
+    (found[0].mean, found[0].std, true)
 }
 
 /// The same among points that the models of the constraints allow with some caution, and whether it is one; else the centre.
@@ -69,10 +69,9 @@ fn under_constraints(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f6
     let (x, _) = descent::minimise(problem, frame, surrogate, how, &model.minimum);
     let mut u = descent::place(problem, frame, &x);
     if let Some(allowed) = problem.known.nearest(problem.domain, &u, frame.centre()) {
-        u = problem.place(&allowed);
+        u = problem.domain.place(&allowed);
     }
-    let (mut at, mut x) = (PointPrediction::default(), x);
-    frame.to_local(&u, &mut x);
+    let (mut at, x) = (PointPrediction::default(), frame.local(&u));
     // An integer or a known constraint may have moved it.
     if surrogate.at(&x, &mut at).iter().all(|limit| limit.mean <= 0.0) {
         return (at.mean, at.std, true);

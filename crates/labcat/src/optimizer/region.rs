@@ -50,8 +50,7 @@ pub(super) fn failed_inside(problem: Problem<'_>, run: &LocalRun) -> Vec<(usize,
     let mut limits = Vec::new();
     reach(problem, run, run.now.beta, &mut limits);
     let place = |&position: &usize| {
-        let mut x = vec![0.0; problem.domain.dim()];
-        run.now.frame.to_local(problem.observations.unit(position), &mut x);
+        let x = run.now.frame.local(problem.observations.unit(position));
         x.iter().zip(&limits).all(|(x, reach)| x.abs() <= *reach).then_some((position, x))
     };
     run.failed[newest..].iter().filter_map(place).collect()
@@ -78,7 +77,7 @@ pub(super) fn settled(problem: Problem<'_>, run: &LocalRun) -> bool {
 /// Neighbours of an evaluated point, by a step or another label, that were never tried near it, in user units.
 pub(super) fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
     let Problem { domain, observations, pending, seen, .. } = problem;
-    let asked: Vec<Vec<f64>> = pending.iter().map(|p| problem.place(&p.x)).collect();
+    let asked: Vec<Vec<f64>> = pending.iter().map(|p| domain.place(&p.x)).collect();
     let told = (0..observations.len()).map(|p| observations.unit(p));
     let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR);
@@ -87,7 +86,7 @@ pub(super) fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
         if !problem.known.admits(domain, x) {
             return false;
         }
-        let u = problem.place(x);
+        let u = domain.place(x);
         !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && near(v, &u))
     });
     neighbours
@@ -121,10 +120,9 @@ pub(super) fn unseen(
         return None;
     }
     let is_new = |x: &mut Vec<f64>| limited.admits(domain, x) && !seen.contains(x);
-    let mut x = vec![0.0; domain.parameters().len()];
     for _ in 0..TRIES {
-        let cube: Vec<f64> = x.iter().map(|_| rng.between(-1.0, 1.0)).collect();
-        domain.to_user(&domain.embed(&cube), &mut x);
+        let cube: Vec<f64> = domain.parameters().iter().map(|_| rng.between(-1.0, 1.0)).collect();
+        let mut x = domain.point(&domain.embed(&cube));
         if is_new(&mut x) {
             return Some(x);
         }

@@ -160,8 +160,7 @@ impl<'a> Climb<'a> {
     fn draw(&self, places: &[Scored], rng: &mut Rng) -> Option<usize> {
         let mut best_of_draw = || {
             let mut value = |place: &Scored| {
-                let mut x = vec![0.0; place.u.len()];
-                self.run.now.frame.to_local(&place.u, &mut x);
+                let x = self.run.now.frame.local(&place.u);
                 let feasible = math::exp(self.landscape.surrogate.log_feasible(&x, place.std));
                 let value = place.mean + place.std * rng.normal();
                 if rng.unit() < feasible { value } else { f64::MAX }
@@ -177,19 +176,20 @@ impl<'a> Climb<'a> {
     }
 
     fn places(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        points.iter().map(|x| self.problem.place(x)).collect()
+        points.iter().map(|x| self.problem.domain.place(x)).collect()
     }
 
     /// Score and mean of places, each moved to where it is allowed.
     fn score(&mut self, places: &[Vec<f64>]) -> Vec<Scored> {
         let (problem, frame) = (self.problem, &self.run.now.frame);
+        let search = Search { refinements: 0, ..self.search };
         if problem.known.known.is_empty() {
-            return self.maximiser.score_places(places, None, &self.landscape, frame, &self.search);
+            return self.maximiser.score_places(places, None, &self.landscape, frame, &search);
         }
         let allowed =
-            |u: &Vec<f64>| problem.known.nearest(problem.domain, u, frame.centre()).map(|x| problem.place(&x));
+            |u: &Vec<f64>| problem.known.nearest(problem.domain, u, frame.centre()).map(|x| problem.domain.place(&x));
         let places: Vec<Vec<f64>> = places.iter().filter_map(allowed).collect();
-        self.maximiser.score_places(&places, None, &self.landscape, frame, &self.search)
+        self.maximiser.score_places(&places, None, &self.landscape, frame, &search)
     }
 
     /// The places climbed from along the axes that move: by quadratic programs under constraints, else along gradients.
@@ -205,10 +205,8 @@ impl<'a> Climb<'a> {
         }
         let bound = Bound::cautious(problem, run, kappa);
         let descend = |u: &Vec<f64>| {
-            let mut start = vec![0.0; u.len()];
-            frame.to_local(u, &mut start);
             let how = (bound, search.beta, self.moves.as_slice());
-            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, how, &start);
+            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, how, &frame.local(u));
             descent::place(problem, frame, &x)
         };
         let found: Vec<Vec<f64>> = places.iter().map(descend).collect();
@@ -276,9 +274,7 @@ impl<'a> Climb<'a> {
         if self.reals_only {
             return Vec::new();
         }
-        let mut x = vec![0.0; domain.parameters().len()];
-        domain.to_user(u, &mut x);
-        let mut places = self.places(&domain.neighbours(&x));
+        let mut places = self.places(&domain.neighbours(&domain.point(u)));
         places.retain(|u| {
             let away = |j: usize| (u[j] - frame.centre()[j]).abs() / frame.scale()[j];
             (0..u.len()).all(|j| domain.axes()[j] != Axis::Steps || away(j) <= self.reach[j])

@@ -164,7 +164,7 @@ impl State<'_> {
             run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
         }
         Ok(Optimizer {
-            work: Workspace::new(d),
+            work: Workspace::default(),
             observations: Observations::restore(settings.switches.direction, &domain, self.evaluations.into_owned()),
             seen,
             domain,

@@ -49,7 +49,7 @@ impl Optimizer {
             self.domain.check(x)?;
         }
         let Some(posterior) = self.posterior() else { return Ok(None) };
-        let places: Vec<Vec<f64>> = points.iter().map(|x| self.place(x)).collect();
+        let places: Vec<Vec<f64>> = points.iter().map(|x| self.domain.place(x)).collect();
         let orient = |(mean, std)| Prediction { mean: self.config().direction.orient(mean), std };
         Ok(Some(posterior.at(places.iter().map(Vec::as_slice)).into_iter().map(orient).collect()))
     }
@@ -59,9 +59,7 @@ impl Optimizer {
     pub fn recommended(&self) -> Option<Recommendation> {
         let posterior = if self.has_noise() { self.posterior() } else { None };
         if let Some((u, mean, std)) = posterior.and_then(|posterior| posterior.lowest(self.problem())) {
-            let mut x = vec![0.0; self.domain.parameters().len()];
-            self.domain.to_user(&u, &mut x);
-            return Some(Recommendation { x, mean: self.config().direction.orient(mean), std });
+            return Some(Recommendation { x: self.domain.point(&u), mean: self.config().direction.orient(mean), std });
         }
         let best = self.best()?;
         let sigma = if let Noise::Sigma(sigma) = self.config().noise { sigma } else { 0.0 };
@@ -125,8 +123,7 @@ impl Optimizer {
     pub fn trust_region(&self) -> Option<Region> {
         let run = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
         let (frame, d) = (&run.now.frame, self.domain.dim());
-        let mut centre = vec![0.0; self.domain.parameters().len()];
-        self.domain.to_user(frame.centre(), &mut centre);
+        let centre = self.domain.point(frame.centre());
         let is_choice = |i: &usize| self.domain.axes()[*i] == Axis::Choice;
         let half_axis = |i: usize| -> Vec<f64> {
             let length = run.now.beta * frame.scale()[i];

@@ -12,6 +12,9 @@ mod extremes;
 mod failures;
 #[cfg(feature = "serde")]
 mod fixtures;
+#[allow(dead_code, unreachable_pub)] // the command line has them
+#[path = "../../../labcat-cli/src/functions.rs"]
+mod functions;
 mod fuzz;
 mod meets;
 mod mixed;

@@ -1,7 +1,9 @@
 //! Where two capabilities meet: what each of them does alone, it does with the other.
 
 use crate::support::{Dice, best_value, bits, function, optimizer, seeded};
-use labcat::{AcquisitionKind, Config, Domain, Noise, Optimizer, Origin, Outcome, Parameter, Preset, Suggestion};
+use labcat::{
+    AcquisitionKind, Config, Domain, Noise, Optimizer, Origin, Outcome, Parameter, Preset, Scope, Suggestion,
+};
 
 fn config(seed: u64, noise: Noise, constraints: usize) -> Config {
     let mut config = seeded(Preset::Default, seed);
@@ -361,4 +363,40 @@ fn constraints_flat_where_satisfied_are_met_closely() {
 fn constraints_that_pass_or_fail_are_met_closely() {
     let gap = gap_told_as(3, |g| if g > 0.0 { 1.0 } else { -1.0 });
     assert!(gap < 8e-2, "the gap with pass or fail is {gap:.1e}");
+}
+
+/// ½ Σ (x⁴ − 16 x² + 5 x): 2^d minima, the lowest towards one corner, of value −39.166 d.
+fn many_minima(x: &[f64]) -> f64 {
+    x.iter().map(|x| 0.5 * (x.powi(4) - 16.0 * x * x + 5.0 * x)).sum()
+}
+
+#[test]
+fn a_global_search_finds_the_lowest_of_many_minima() {
+    let found = |search: Scope| {
+        let solved = |seed: &u64| {
+            let mut config = config(*seed, Noise::None, 0);
+            (config.budget, config.search) = (Some(90), search);
+            let mut optimizer = optimizer(&[(-4.8, 4.3), (-4.1, 4.9), (-4.5, 3.9)], config);
+            while let Ok(s) = optimizer.ask() {
+                optimizer.tell(s.id, many_minima(&s.x)).unwrap();
+            }
+            many_minima(&optimizer.best().unwrap().x) < 3.0 * -39.16616 + 0.1
+        };
+        (0..12).filter(solved).count()
+    };
+    let (local, global) = (found(Scope::Local), found(Scope::Global));
+    assert!(global >= 11 && global > local, "of 12 runs {global} found it, {local} with local runs alone");
+}
+
+#[test]
+fn a_resumed_global_search_goes_on_bit_for_bit() {
+    let mut config = config(3, Noise::None, 0);
+    config.search = Scope::Global;
+    let mut one = optimizer(&[(-4.8, 4.3), (-4.1, 4.9)], config);
+    for _ in 0..60 {
+        let mut other = Optimizer::from_json(&one.to_json()).unwrap();
+        let (s, t) = (one.ask().unwrap(), other.ask().unwrap());
+        assert_eq!(s.x, t.x);
+        one.tell(s.id, many_minima(&s.x)).unwrap();
+    }
 }

@@ -1,7 +1,7 @@
 //! What the other modules share.
 
 pub(crate) use crate::capabilities::Dice;
-use labcat::functions::Function;
+use crate::functions::Function;
 use labcat::{Config, Domain, Optimizer, Preset, StepReport};
 
 pub(crate) const PRESETS: [Preset; 2] = [Preset::Paper, Preset::Default];

@@ -1,6 +1,6 @@
 //! A function of two parameters as a coloured map: two pixels to a character, by the upper half block.
 
-use labcat::functions::Function;
+use crate::functions::Function;
 
 /// Characters across and rows down.
 const WIDTH: usize = 44;

@@ -6,8 +6,8 @@ use std::io::{IsTerminal, Write, stdout};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::functions::Function;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use labcat::functions::Function;
 use labcat::{Config, Domain, Optimizer, Preset};
 use rustix::termios::tcgetwinsize;
 

@@ -14,6 +14,7 @@ use crate::frame::AxisOrder;
 use crate::gp::likelihood::Curvature;
 use crate::length_scale::Ascent;
 use crate::math;
+use crate::names::{UnknownName, unknown};
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
 
@@ -43,6 +44,18 @@ impl std::str::FromStr for Preset {
             }),
         }
     }
+}
+
+/// How widely is searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[strum(serialize_all = "snake_case", parse_err_ty = UnknownName, parse_err_fn = unknown::<Self>)]
+pub enum Scope {
+    /// Local runs, one after the other.
+    #[default]
+    Local,
+    /// Local runs and a model of the whole box in turn.
+    Global,
 }
 
 /// Observations that the model of a finite space keeps, if there are as many.

@@ -3,7 +3,7 @@
 
 use super::noise::Noise;
 use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
-use super::{ConfigError, Preset};
+use super::{ConfigError, Preset, Scope};
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
 use crate::gp::likelihood::Curvature;
@@ -129,10 +129,14 @@ switches! {
         precision: f64 where below(0.0, 1.0), 0.0 => 1e-10,
             "end a local run when its outputs differ by no more than this part of its own spread (or by rounding)";
     }
+    "Search" {
+        search: Scope, Scope::Local, "local runs alone, or in turn with a model of the whole box (global)";
+    }
     "Design" {
         initial_points: Option<usize> where from(2.0, 1e6), None,
             "evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)";
         centre_first: bool, false => true, "evaluate the middle of the box first";
+        spread_conditional: bool, false => true, "spread a conditional parameter over the design's points at which it applies";
     }
     "Frame" {
         rotation: bool, true, "rotate the frame to the weighted principal components";

@@ -1,5 +1,6 @@
 //! What an option can hold: how each type of value is read, shown and bounded.
 
+use super::Scope;
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
 use crate::gp::likelihood::Curvature;
@@ -142,6 +143,7 @@ values! {
     KernelKind: Kind::Choice(KernelKind::VARIANTS), |_| None;
     Curvature: Kind::Choice(Curvature::VARIANTS), |_| None;
     AcquisitionKind: Kind::Choice(AcquisitionKind::VARIANTS), |_| None;
+    Scope: Kind::Choice(Scope::VARIANTS), |_| None;
 }
 
 impl<T: Value> Value for Option<T> {

@@ -1,17 +1,16 @@
-//! Built-in test functions: the paper's six, and a few more for demonstrations and benchmarks.
+//! Built-in test functions: the paper's six, and a few more for demonstrations and benchmarks. The core's tests run on them, too.
 
-use crate::math;
 use std::f64::consts::PI;
 
 /// A test function with a known minimum.
 #[derive(Clone, Copy, Debug)]
-pub struct Function {
+pub(crate) struct Function {
     /// Name, as on the command line.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// One line on what makes it hard.
-    pub summary: &'static str,
+    pub(crate) summary: &'static str,
     /// The only dimension it is defined in; `None`: any from 2 on.
-    pub only_dim: Option<usize>,
+    pub(crate) only_dim: Option<usize>,
     /// Bounds of each coordinate (the last pair serves all further ones).
     bounds: &'static [(f64, f64)],
     minimum: fn(usize) -> f64,
@@ -20,12 +19,12 @@ pub struct Function {
 
 impl Function {
     /// The function of this name.
-    pub fn by_name(name: &str) -> Option<&'static Function> {
+    pub(crate) fn by_name(name: &str) -> Option<&'static Function> {
         ALL.iter().find(|f| f.name == name)
     }
 
     /// Whether it is defined in `dim` dimensions.
-    pub fn allows(&self, dim: usize) -> bool {
+    pub(crate) fn allows(&self, dim: usize) -> bool {
         match self.only_dim {
             Some(only) => dim == only,
             None => dim >= 2,
@@ -33,18 +32,18 @@ impl Function {
     }
 
     /// The usual bounds in `dim` dimensions.
-    pub fn bounds(&self, dim: usize) -> Vec<(f64, f64)> {
+    pub(crate) fn bounds(&self, dim: usize) -> Vec<(f64, f64)> {
         let last = self.bounds.len() - 1;
         (0..dim).map(|i| self.bounds[i.min(last)]).collect()
     }
 
     /// The value at x.
-    pub fn value(&self, x: &[f64]) -> f64 {
+    pub(crate) fn value(&self, x: &[f64]) -> f64 {
         (self.value)(x)
     }
 
     /// The global minimum in `dim` dimensions.
-    pub fn minimum(&self, dim: usize) -> f64 {
+    pub(crate) fn minimum(&self, dim: usize) -> f64 {
         (self.minimum)(dim)
     }
 }
@@ -58,7 +57,7 @@ fn square(v: f64) -> f64 {
 }
 
 /// Every built-in function.
-pub const ALL: &[Function] = &[
+pub(crate) const ALL: &[Function] = &[
     Function {
         name: "sphere",
         summary: "sum of squares: the easiest of all",
@@ -96,7 +95,7 @@ pub const ALL: &[Function] = &[
         minimum: |_| 0.397_887_357_729_738_16, // 10 / (8π), where the square vanishes and the cosine is −1
         value: |x| {
             let bowl = x[1] - 5.1 / (4.0 * PI * PI) * x[0] * x[0] + 5.0 / PI * x[0] - 6.0;
-            bowl * bowl + 10.0 * (1.0 - 1.0 / (8.0 * PI)) * math::cos(x[0]) + 10.0
+            bowl * bowl + 10.0 * (1.0 - 1.0 / (8.0 * PI)) * libm::cos(x[0]) + 10.0
         },
     },
     Function {
@@ -105,7 +104,7 @@ pub const ALL: &[Function] = &[
         bounds: &[(-10.0, 10.0)],
         value: |x| {
             let w = |v: &f64| 1.0 + (v - 1.0) / 4.0;
-            let sine_squared = |v: f64| square(math::sin(v));
+            let sine_squared = |v: f64| square(libm::sin(v));
             let (Some(first), Some(last)) = (x.first().map(w), x.last().map(w)) else { return 0.0 };
             let body =
                 x[..x.len() - 1].iter().map(w).map(|w| square(w - 1.0) * (1.0 + 10.0 * sine_squared(PI * w + 1.0)));
@@ -119,7 +118,7 @@ pub const ALL: &[Function] = &[
         bounds: &[(-5.0, 5.0)],
         value: |x| {
             let steps = (x.len() - 1).max(1) as f64;
-            x.iter().enumerate().map(|(i, v)| math::pow(1e6, i as f64 / steps) * square(v - 1.0)).sum()
+            x.iter().enumerate().map(|(i, v)| libm::pow(1e6, i as f64 / steps) * square(v - 1.0)).sum()
         },
         ..USUAL
     },
@@ -127,7 +126,7 @@ pub const ALL: &[Function] = &[
         name: "rastrigin",
         summary: "a bowl covered with regular dents",
         bounds: &[(-5.12, 5.12)],
-        value: |x| x.iter().map(|v| v * v - 10.0 * math::cos(2.0 * PI * v) + 10.0).sum(),
+        value: |x| x.iter().map(|v| v * v - 10.0 * libm::cos(2.0 * PI * v) + 10.0).sum(),
         ..USUAL
     },
     Function {
@@ -137,8 +136,8 @@ pub const ALL: &[Function] = &[
         value: |x| {
             let n = x.len() as f64;
             let radius = (x.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
-            let ripple = x.iter().map(|v| math::cos(2.0 * PI * v)).sum::<f64>() / n;
-            20.0 + std::f64::consts::E - 20.0 * math::exp(-0.2 * radius) - math::exp(ripple)
+            let ripple = x.iter().map(|v| libm::cos(2.0 * PI * v)).sum::<f64>() / n;
+            20.0 + std::f64::consts::E - 20.0 * libm::exp(-0.2 * radius) - libm::exp(ripple)
         },
         ..USUAL
     },
@@ -176,7 +175,7 @@ fn hartmann6(x: &[f64]) -> f64 {
     ];
     let well = |i: usize| {
         let distance: f64 = x.iter().zip(STEEPNESS[i]).zip(CENTRE[i]).map(|((x, a), p)| a * square(x - p)).sum();
-        WEIGHT[i] * math::exp(-distance)
+        WEIGHT[i] * libm::exp(-distance)
     };
     -(0..4).map(well).sum::<f64>()
 }
