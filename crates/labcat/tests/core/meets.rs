@@ -388,6 +388,7 @@ fn a_global_search_finds_the_lowest_of_many_minima() {
     assert!(global >= 11 && global > local, "of 12 runs {global} found it, {local} with local runs alone");
 }
 
+#[cfg(feature = "serde")]
 #[test]
 fn a_resumed_global_search_goes_on_bit_for_bit() {
     let mut config = config(3, Noise::None, 0);
