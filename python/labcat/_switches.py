@@ -59,9 +59,6 @@ class Switches(TypedDict, total=False):
     length_scale_cap: float | None
     """No length-scale changes by more than this factor in a step (none: no limit)."""
 
-    catch_up: int
-    """Most length-scale steps for results that were told together."""
-
     beta: float | None
     """Half the side of the trust region, in length-scales (none: 1/d within [0.1, 1])."""
 
@@ -69,19 +66,7 @@ class Switches(TypedDict, total=False):
     """Observations per dimension that the model keeps."""
 
     adapt_beta: bool
-    """Widen the trust region after successes, narrow it after failures."""
-
-    beta_growth: float
-    """With adapt_beta: factor on beta after a success."""
-
-    beta_decay: float
-    """With adapt_beta: factor on beta after a failure."""
-
-    beta_least: float | None
-    """With adapt_beta: the smallest beta, as a part of what beta says (none: 1 for d <= 20, 0.03 above)."""
-
-    beta_most: float
-    """With adapt_beta: the largest beta."""
+    """Widen the trust region after successes, up to a length-scale, and narrow it after failures."""
 
     acquisition: Literal["expected_improvement", "log_expected_improvement", "lower_confidence_bound"]
     """What a candidate is worth."""
@@ -95,17 +80,11 @@ class Switches(TypedDict, total=False):
     near: float
     """Share of the samples drawn near the best point, at every scale."""
 
-    nearest: float
-    """With near: the smallest scale, as a part of the trust region."""
-
     refine: int
     """Gradient steps on the acquisition function from the best candidate."""
 
     quadratic: bool
     """Follow a linear or quadratic fit to its minimum once it forecasts far better than the model."""
-
-    quadratic_margin: float
-    """With quadratic: how much smaller its error must be than the model's."""
 
     nearby: bool
     """With quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest."""
@@ -122,14 +101,8 @@ class Switches(TypedDict, total=False):
     restart_design: float
     """Size of a restart's design, in those of the first."""
 
-    explore_beta: float | None
-    """Least beta of every other local run (none: as in the others)."""
-
-    explore_nugget: float
-    """Least nugget of every other local run, which then sees the shape of what is rugged."""
-
-    explore_optimism: float
-    """Factor on optimism in every other local run."""
+    explore: bool
+    """Every other local run looks for another basin: a wide trust region, a model that smooths, more optimism."""
 
     give_up: float | None
     """Give a run up when the best of all runs is farther below its best than this many times its range (none: never)."""

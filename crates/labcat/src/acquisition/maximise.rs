@@ -11,6 +11,13 @@ use crate::rng::Rng;
 
 /// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
 const ROUNDS: usize = 10;
+/// Samples near the best point shrink the trust region by factors between this and 1.
+const NEAREST: f64 = 1e-4;
+
+/// Such a factor, uniform in its logarithm.
+pub(crate) fn nearer(rng: &mut Rng) -> f64 {
+    math::pow(NEAREST, rng.unit())
+}
 
 /// The maximisation to do.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +27,6 @@ pub(crate) struct Search {
     /// How many of them are drawn near the best point, at every scale: late in a run what is left to gain lies closer to it than any
     /// uniform sample, while far away σ grows faster than μ and keeps the refinement there.
     pub(crate) near: usize,
-    /// They shrink the trust region by factors between this and 1, uniform in their logarithm.
-    pub(crate) nearest: f64,
     /// Factor on σ: above 1 the model is trusted less, and more is explored.
     pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
@@ -168,7 +173,7 @@ impl Maximiser {
                 *x = rng.between(*low, *high);
             }
             if c < search.near {
-                let nearer = math::pow(search.nearest, rng.unit());
+                let nearer = nearer(rng);
                 for x in &mut self.x {
                     *x *= nearer;
                 }

@@ -153,7 +153,7 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                     let beta = 0.5;
                     let gp = model(&mut rng, d, beta);
                     let (candidates, near) = (10 * d, 4 * d);
-                    let search = Search { beta, candidates, near, nearest: 1e-4, optimism: 1.5, refinements };
+                    let search = Search { beta, candidates, near, optimism: 1.5, refinements };
                     let mut maximiser = Maximiser::default();
                     maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, &mut rng);
                     let mut local = vec![0.0; d];
@@ -196,14 +196,7 @@ fn refinement_never_loses() {
                 let gp = model(&mut rng, d, 0.5);
                 let mut scores = Vec::new();
                 for refinements in [0, 1, 20] {
-                    let search = Search {
-                        beta: 0.5,
-                        candidates: 10 * d,
-                        near: 5 * d,
-                        nearest: 1e-4,
-                        optimism: 2.0,
-                        refinements,
-                    };
+                    let search = Search { beta: 0.5, candidates: 10 * d, near: 5 * d, optimism: 2.0, refinements };
                     let mut maximiser = Maximiser::default();
                     maximise(&mut maximiser, &gp, &frame, kind, &search, &mut Rng::new(3));
                     scores.push(maximiser.best().unwrap().score);
@@ -220,7 +213,7 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let d = 20; // about 2⁻²⁰ of the samples around a corner lie inside: rejection alone would draw 10⁸ of them
     let frame = turned(&mut rng, d, 1.0, 0.1);
     let gp = model(&mut rng, d, 0.5);
-    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, nearest: 1e-4, optimism: 1.0, refinements: 0 };
+    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, optimism: 1.0, refinements: 0 };
     let mut maximiser = Maximiser::default();
     maximise(&mut maximiser, &gp, &frame, ExpectedImprovement, &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
@@ -243,7 +236,7 @@ fn near_samples_find_what_uniform_ones_miss() {
     }
     let gp = Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-6), &y, buffers).unwrap();
     let best_score = |near: usize, rng: &mut Rng| {
-        let search = Search { beta: 0.7, candidates: 10 * d, near, nearest: 1e-4, optimism: 0.1, refinements: 20 };
+        let search = Search { beta: 0.7, candidates: 10 * d, near, optimism: 0.1, refinements: 20 };
         let mut maximiser = Maximiser::default();
         maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, rng);
         maximiser.best().unwrap().score

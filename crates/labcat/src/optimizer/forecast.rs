@@ -18,6 +18,8 @@ use crate::qp::Halfspaces;
 use crate::rng::Rng;
 use crate::sqp::{self, Look, Program};
 
+/// How much smaller the error of a polynomial must be than the model's, and than the reduction that it predicts.
+const MARGIN: f64 = 1e-4;
 /// A forecast of which less than this part came true is not followed again at once.
 const CAME_TRUE: f64 = 0.5;
 /// After such forecasts in a row the wait doubles up to this many times d observations.
@@ -132,7 +134,7 @@ fn best_fit(
     members: &Members<'_>,
     work: &mut Workspace,
 ) -> Option<Forecast> {
-    let (n, range, margin) = (gp.len(), outputs.range(), problem.settings.switches.quadratic_margin);
+    let (n, range, margin) = (gp.len(), outputs.range(), MARGIN);
     let (newest, above) = gp.surprise()?;
     let allowed = margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let limits = limits(problem, run, members, work)?;
@@ -192,7 +194,7 @@ fn limits(
     members: &Members<'_>,
     work: &mut Workspace,
 ) -> Option<Vec<Polynomial>> {
-    let margin = problem.settings.switches.quadratic_margin;
+    let margin = MARGIN;
     let mut limits = Vec::new();
     if is_plain(problem) {
         return Some(limits);
@@ -298,7 +300,7 @@ fn quadratic(
     // In many dimensions it costs more than a step; with pending evaluations it mostly takes the place of a search.
     let every = d.div_ceil(if problem.pending.is_empty() { 4 } else { 8 });
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
-    if most == 0 || run.explores() || !is_due || is_waiting(problem, run) {
+    if most == 0 || run.explores(problem.settings) || !is_due || is_waiting(problem, run) {
         return None;
     }
     let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
@@ -342,7 +344,7 @@ fn weigh_at_random(rank: &mut [f64], seed: u64) {
 /// they differ, and than it predicts below the best and all pending points.
 fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Forecast> {
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
-    let (d, margin) = (frame.dim(), problem.settings.switches.quadratic_margin);
+    let (d, margin) = (frame.dim(), MARGIN);
     let most = nearest::count(problem.settings, terms, d, run.now.others);
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
     if most == 0 || !is_due {

@@ -19,6 +19,15 @@ use crate::math;
 use crate::polynomial::Polynomial;
 use crate::trust_region::TrustRegion;
 
+/// Most length-scale steps for results that were told together.
+const CATCH_UP: usize = 8;
+/// Factors on β after a better point and otherwise, and the largest.
+const GROWTH: f64 = 1.6;
+const DECAY: f64 = 0.8;
+const MOST_BETA: f64 = 1.0;
+/// The least β and the least nugget of an exploration run, which then sees the shape of what is rugged.
+const EXPLORE_BETA: f64 = 0.5;
+const EXPLORE_NUGGET: f64 = 0.03;
 /// Values are warped only while their spread is this many times the noise.
 const CLEAR: f64 = 20.0;
 /// Noise of this part of the members' spread is all that the model sees, and how fast a run's memory of that follows.
@@ -143,7 +152,7 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
         keep_nearest(problem, run, first, work);
     }
     let missed = if begun_again { run.now.members.len() } else { news };
-    (news, if many || !first { missed.clamp(1, settings.switches.catch_up) } else { 1 })
+    (news, if many || !first { missed.clamp(1, CATCH_UP) } else { 1 })
 }
 
 /// y′ of the members and the variances of their noise, in the workspace, and how they came about. Values are not warped where the noise
@@ -333,18 +342,17 @@ pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre:
 /// suggestions take regions of every size, with the root of how many times as many they are.
 pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
-    let explored = switches.explore_beta.filter(|_| run.explores());
-    let mut least = base.max(explored.unwrap_or(base));
+    let mut least = if run.explores(problem.settings) { base.max(EXPLORE_BETA) } else { base };
     let mut most = least;
     if switches.adapt_beta {
         let improved = standing.row >= run.now.members.len().saturating_sub(news);
-        run.now.beta *= if improved { switches.beta_growth } else { switches.beta_decay };
+        run.now.beta *= if improved { GROWTH } else { DECAY };
         if run.now.others > 0 {
             // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
             let together = news.saturating_sub(1).min(run.now.others);
-            run.now.beta *= math::pow(switches.beta_decay, together as f64);
+            run.now.beta *= math::pow(DECAY, together as f64);
         }
-        most = least.max(switches.beta_most);
+        most = least.max(MOST_BETA);
         least *= problem.settings.beta_least / base;
         let all = 1.0 + run.now.others as f64;
         let crowd = (all / (2.0 * problem.domain.free_parameters() as f64)).max(1.0);
@@ -404,8 +412,8 @@ fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp,
     let mut buffers = std::mem::take(&mut work.spare);
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
-    let nugget = if run.explores() { switches.nugget.max(switches.explore_nugget) } else { switches.nugget };
-    let prior = Prior::of(&work.y, switches.kernel, switches.signal, nugget);
+    let explored = if run.explores(problem.settings) { EXPLORE_NUGGET } else { 0.0 };
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget.max(explored));
     let prior = dataset::noisy_prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;

@@ -174,9 +174,9 @@ impl LocalRun {
         Self { number, design, failed, crowd, revised, followed, radius, extent, now, before: None }
     }
 
-    /// Whether this run looks for another basin: every other one does.
-    pub(super) fn explores(&self) -> bool {
-        self.number % 2 == 1
+    /// Whether this run looks for another basin: every other one does, if any.
+    pub(super) fn explores(&self, settings: &Settings) -> bool {
+        settings.switches.explore && self.number % 2 == 1
     }
 
     /// Whether a model-based step was made.

@@ -7,7 +7,7 @@ use super::region;
 use super::report::{Origin, RestartCause};
 use super::run::{Extent, LocalRun};
 use crate::acquisition::landscape::Landscape;
-use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search};
+use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, nearer};
 use crate::domain::Axis;
 use crate::math;
 use crate::rng::Rng;
@@ -20,6 +20,8 @@ const SAMPLES: usize = 40;
 /// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
 const CLIMBERS: usize = 4;
 const ROUNDS: usize = 6;
+/// In an exploration run the standard deviation counts this many times as much.
+const EXPLORE_OPTIMISM: f64 = 2.0;
 /// Draws in which another place may be the best.
 const REDRAWS: usize = 20;
 
@@ -78,7 +80,7 @@ fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCaus
         let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i));
         beta = moving.fold(1.0, |beta: f64, (_, scale)| beta.max(2.0 / scale)); // every way through the box
     }
-    let daring = if run.explores() { settings.switches.explore_optimism } else { 1.0 };
+    let daring = if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
     Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
 }
 
@@ -303,7 +305,7 @@ impl<'a> Climb<'a> {
                 places.push(domain.embed(&cube));
                 continue;
             }
-            let nearer = if c % 4 < 2 { math::pow(search.nearest, rng.unit()) } else { 1.0 };
+            let nearer = if c % 4 < 2 { nearer(rng) } else { 1.0 };
             let mut u = frame.centre().to_vec();
             for &i in &turning {
                 let x = nearer * rng.between(-search.beta, search.beta);

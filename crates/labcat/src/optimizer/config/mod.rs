@@ -58,6 +58,9 @@ pub enum Scope {
     Global,
 }
 
+/// Above this dimension β may shrink to this share of what the configuration says.
+const MANY_DIMENSIONS: usize = 20;
+const LEAST_SHARE: f64 = 0.03;
 /// Observations that the model of a finite space keeps, if there are as many.
 const FINITE_KEEP: u64 = 150;
 
@@ -119,13 +122,12 @@ impl Config {
                 longest: self.length_scale_cap.map_or(f64::INFINITY, math::ln),
             },
             // In few dimensions the length-scales shrink the region; in many they learn too slowly, and β has to.
-            beta_least: beta * self.beta_least.unwrap_or(if d <= 20 { 1.0 } else { 0.03 }),
+            beta_least: beta * if d <= MANY_DIMENSIONS { 1.0 } else { LEAST_SHARE },
             region: TrustRegion { beta, keep: (self.cache_factor * d as f64).ceil() as usize },
             search: Search {
                 beta,
                 candidates,
                 near: (self.near * candidates as f64).round() as usize,
-                nearest: self.nearest,
                 optimism: self.optimism,
                 refinements: self.refine,
             },

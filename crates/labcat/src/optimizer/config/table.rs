@@ -157,17 +157,11 @@ switches! {
             "second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)";
         length_scale_cap: Option<f64> where above(1.0, 1e6), None => Some(4.0),
             "no length-scale changes by more than this factor in a step (none: no limit)";
-        catch_up: usize where from(1.0, 1000.0), 8, "most length-scale steps for results that were told together";
     }
     "Trust region" {
         beta: Option<f64> where POSITIVE, None, "half the side of the trust region, in length-scales (none: 1/d within [0.1, 1])";
         cache_factor: f64 where from(1.0, 1000.0), 7.0, "observations per dimension that the model keeps";
-        adapt_beta: bool, false => true, "widen the trust region after successes, narrow it after failures";
-        beta_growth: f64 where from(1.0, 100.0), 1.6, "with adapt_beta: factor on beta after a success";
-        beta_decay: f64 where above(0.0, 1.0), 0.8, "with adapt_beta: factor on beta after a failure";
-        beta_least: Option<f64> where above(0.0, 1.0), None,
-            "with adapt_beta: the smallest beta, as a part of what beta says (none: 1 for d <= 20, 0.03 above)";
-        beta_most: f64 where POSITIVE, 1.0, "with adapt_beta: the largest beta";
+        adapt_beta: bool, false => true, "widen the trust region after successes, up to a length-scale, and narrow it after failures";
     }
     "Acquisition" {
         acquisition: AcquisitionKind, AcquisitionKind::ExpectedImprovement => AcquisitionKind::LogExpectedImprovement,
@@ -176,13 +170,11 @@ switches! {
             "how many times the model's standard deviation counts in the acquisition";
         candidates: Option<usize> where from(1.0, 1e6), None, "samples of the acquisition function per suggestion (none: 10 d)";
         near: f64 where from(0.0, 1.0), 0.0 => 0.5, "share of the samples drawn near the best point, at every scale";
-        nearest: f64 where above(0.0, 1.0), 1e-4, "with near: the smallest scale, as a part of the trust region";
         refine: usize where from(0.0, 1e4), 0 => 20, "gradient steps on the acquisition function from the best candidate";
     }
     "Shortcut" {
         quadratic: bool, false => true,
             "follow a linear or quadratic fit to its minimum once it forecasts far better than the model";
-        quadratic_margin: f64 where above(0.0, 1.0), 1e-4, "with quadratic: how much smaller its error must be than the model's";
         nearby: bool, false => true,
             "with quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest";
         quartic: bool, false => true,
@@ -192,10 +184,8 @@ switches! {
         restarts: bool, true, "start another local run when one has converged";
         keep_best: bool, false, "a restart begins with the best point so far among its observations, in place of one of its design";
         restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, in those of the first";
-        explore_beta: Option<f64> where POSITIVE, None => Some(0.5), "least beta of every other local run (none: as in the others)";
-        explore_nugget: f64 where from(0.0, 1.0), 0.0 => 0.03,
-            "least nugget of every other local run, which then sees the shape of what is rugged";
-        explore_optimism: f64 where from(1.0, 1e6), 1.0 => 2.0, "factor on optimism in every other local run";
+        explore: bool, false => true,
+            "every other local run looks for another basin: a wide trust region, a model that smooths, more optimism";
         give_up: Option<f64> where POSITIVE, None => Some(3.0),
             "give a run up when the best of all runs is farther below its best than this many times its range (none: never)";
     }
