@@ -52,24 +52,17 @@ impl fmt::Debug for Known {
 
 /// What is wrong with known constraints.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // fields are what the message says of them
 pub enum KnownError {
     /// A linear constraint has the wrong number of factors.
     #[error("a linear constraint has {got} factors: there are {expected} parameters")]
-    WrongLength {
-        /// Factors given.
-        got: usize,
-        /// Parameters of the domain.
-        expected: usize,
-    },
+    WrongLength { got: usize, expected: usize },
     /// A factor or a bound is NaN, or a factor infinite.
     #[error("a linear constraint has a factor or bound that is not a finite number")]
     NotFinite,
     /// A linear constraint has a factor for a category, which is no number.
     #[error("a linear constraint has a factor for `{name}`, a choice: use 0 there, or a function of the parameters")]
-    Choice {
-        /// The parameter.
-        name: String,
-    },
+    Choice { name: String },
     /// The linear constraints and bounds contradict each other.
     #[error("no point within the bounds meets the linear constraints")]
     Empty,
@@ -77,10 +70,7 @@ pub enum KnownError {
     #[error(
         "none of {tried} points within the bounds meets the constraints: check them, or narrow the bounds to where they can be met"
     )]
-    NotFound {
-        /// Points tried.
-        tried: usize,
-    },
+    NotFound { tried: usize },
 }
 
 /// Points tried before a set is taken for empty.

@@ -8,26 +8,22 @@ use crate::observations::{Outcome, TrialId};
 
 /// Why there is no suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // fields are what the message says of them
 pub enum AskError {
     /// The optimization is over.
     #[error("the optimization has stopped ({0}): there are no more suggestions")]
     Stopped(StopReason),
     /// All of the budget is told or pending: tell (or cancel) something first.
     #[error("the rest of the budget is pending ({pending} evaluations): tell or cancel one before asking again")]
-    BudgetOutstanding {
-        /// Points asked and not yet told.
-        pending: usize,
-    },
+    BudgetOutstanding { pending: usize },
     /// Every configuration of a finite space is told or pending: tell something first.
     #[error("every configuration left is pending ({pending} evaluations): tell or cancel one before asking again")]
-    SpaceOutstanding {
-        /// Points asked and not yet told.
-        pending: usize,
-    },
+    SpaceOutstanding { pending: usize },
 }
 
 /// Why a result was not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // fields are what the message says of them
 pub enum TellError {
     /// The id was never given out, or was cancelled.
     #[error("there is no evaluation with id {0}: tell takes the ids that ask gave")]
@@ -43,39 +39,19 @@ pub enum TellError {
     Point(#[from] PointError),
     /// The number of constraints differs from the option `constraints`.
     #[error("{got} constraints were told: this optimizer measures {expected} (the option `constraints`)")]
-    Constraints {
-        /// Constraints told.
-        got: usize,
-        /// Constraints of the configuration.
-        expected: usize,
-    },
+    Constraints { got: usize, expected: usize },
     /// The number of standard deviations of constraints differs from the number of constraints.
     #[error("{got} standard deviations were told with {expected} constraints: one for each, NaN where it is not known")]
-    ConstraintStd {
-        /// Standard deviations told.
-        got: usize,
-        /// Constraints told.
-        expected: usize,
-    },
+    ConstraintStd { got: usize, expected: usize },
     /// The number of residuals differs from that of the evaluations before.
     #[error("{got} residuals were told: the evaluations before had {expected}")]
-    Residuals {
-        /// Residuals told.
-        got: usize,
-        /// Residuals of earlier evaluations.
-        expected: usize,
-    },
+    Residuals { got: usize, expected: usize },
     /// Residuals are told to an optimizer that maximises.
     #[error("residuals are told to be minimised: this optimizer maximises")]
     MaximisedResiduals,
     /// The number of derivatives differs from the number of parameters.
     #[error("the gradient has {got} components: there are {expected} parameters (NaN for one that is not known)")]
-    Gradient {
-        /// Components told.
-        got: usize,
-        /// Parameters of the domain.
-        expected: usize,
-    },
+    Gradient { got: usize, expected: usize },
 }
 
 impl Outcome {
@@ -99,6 +75,7 @@ impl Outcome {
 /// Any error of this crate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs)] // fields are what the message says of them
 pub enum Error {
     /// The domain makes no sense.
     #[error(transparent)]
@@ -117,12 +94,7 @@ pub enum Error {
     Formula(#[from] crate::formula::FormulaError),
     /// The radius of the first design makes no sense.
     #[error("the radius {value} is not allowed: it takes a positive number for each of {parameters} parameters")]
-    Radius {
-        /// What was given.
-        value: f64,
-        /// Parameters of the domain.
-        parameters: usize,
-    },
+    Radius { value: f64, parameters: usize },
     /// There is no suggestion.
     #[error(transparent)]
     Ask(#[from] AskError),

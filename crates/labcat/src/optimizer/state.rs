@@ -23,16 +23,14 @@ const VERSION: u64 = 3;
 
 /// Why a saved state could not be continued from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // fields are what the message says of them
 pub enum StateError {
     /// It is not the JSON of an optimizer.
     #[error("this is not the saved state of an optimizer: {0}")]
     Malformed(String),
     /// It was written by another release.
     #[error("the state has format version {found}: this release reads version {VERSION}")]
-    Version {
-        /// The version found.
-        found: u64,
-    },
+    Version { found: u64 },
     /// Its parts do not fit together.
     #[error("the saved state contradicts itself: {0}")]
     Inconsistent(String),

@@ -163,33 +163,17 @@ pub(crate) struct Settings {
 
 /// What is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // fields are what the message says of them
 pub enum ConfigError {
     /// There is no option of this name.
     #[error("there is no option {name:?}{}", hint(.name))]
-    UnknownSwitch {
-        /// The name.
-        name: String,
-    },
+    UnknownSwitch { name: String },
     /// The text is not a value of the option.
     #[error("{switch} = {value:?} is not allowed: it takes {allowed}")]
-    Unreadable {
-        /// The option.
-        switch: &'static str,
-        /// The text.
-        value: String,
-        /// What it takes.
-        allowed: String,
-    },
+    Unreadable { switch: &'static str, value: String, allowed: String },
     /// The value is outside the option's range.
     #[error("{switch} = {value} is not allowed: it takes {allowed}")]
-    OutOfRange {
-        /// The option.
-        switch: &'static str,
-        /// The value.
-        value: f64,
-        /// What it takes.
-        allowed: String,
-    },
+    OutOfRange { switch: &'static str, value: f64, allowed: String },
 }
 
 /// The option that was probably meant, or all of them.
