@@ -8,14 +8,14 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ._errors import InvalidError, UnknownTrialError, missing
-from ._space import Space, Vector
+from ._space import Space, Vector, plain_names
 
 if TYPE_CHECKING:
     import pandas
@@ -34,8 +34,18 @@ class _Named:
         own type; those whose condition holds."""
         return self.space.to_dict(self.x)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._parts())})"
 
-@dataclass(frozen=True, eq=False, slots=True)
+    def _parts(self) -> list[str]:
+        """What is shown: every field, and the values by their names if the parameters have some."""
+        named = list(self.space) != plain_names(len(self.space))
+        point = f"params={self.params!r}" if named else f"x={self.x!r}"
+        shown = (f.name for f in fields(self) if f.repr)  # type: ignore[arg-type]
+        return [point if name == "x" else f"{name}={getattr(self, name)!r}" for name in shown]
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Trial(_Named):
     """A point to evaluate, as `Optimizer.ask` gives it."""
 
@@ -47,7 +57,7 @@ class Trial(_Named):
     """The parameters."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Evaluation(_Named):
     """A point and what came of it."""
 
@@ -76,8 +86,8 @@ class Evaluation(_Named):
     constraint_std: Vector = field(default_factory=lambda: np.empty(0))
     """Standard deviation of the noise in each measured constraint; empty if none was told."""
 
-    def __repr__(self) -> str:
-        parts = [f"id={self.id}", f"x={self.x!r}", f"value={self.value!r}", f"run={self.run}"]
+    def _parts(self) -> list[str]:
+        parts = _Named._parts(self)[:4]
         if len(self.constraints):
             parts.append(f"constraints={self.constraints!r}")
         if len(self.residuals):
@@ -85,7 +95,7 @@ class Evaluation(_Named):
         parts += [
             f"{name}={getattr(self, name)!r}" for name in ("std", "reason", "extra") if getattr(self, name)
         ]
-        return f"Evaluation({', '.join(parts)})"
+        return parts
 
     @property
     def status(self) -> str:
@@ -103,7 +113,7 @@ class Evaluation(_Named):
         return bool(np.isnan(self.value))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Recommendation(_Named):
     """The point to use, and what is known of it."""
 

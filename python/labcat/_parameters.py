@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from . import _labcat
@@ -39,9 +39,17 @@ def _with_hints(cls: _Class) -> _Class:
     return cls
 
 
+class _Shown:
+    """Shown with every field that has a value: a condition, too."""
+
+    def __repr__(self) -> str:
+        given = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given if value is not None)})"
+
+
 @_with_hints
 @dataclass(frozen=True, repr=False)
-class Real:
+class Real(_Shown):
     """A real parameter between `low` and `high`.
 
     With ``scale="log"`` its logarithm is searched: right for parameters such as a learning rate,
@@ -66,10 +74,6 @@ class Real:
     scale: Scale = "linear"
     step: float | None = None
     when: When = field(default=None, kw_only=True)
-
-    def __repr__(self) -> str:
-        step = "" if self.step is None else f", step={self.step!r}"
-        return f"Real(low={self.low!r}, high={self.high!r}, scale={self.scale!r}{step})"
 
     def to_number(self, value: Any) -> float:
         """The number that stands for a value in the core."""
@@ -97,8 +101,8 @@ class Real:
 
 
 @_with_hints
-@dataclass(frozen=True)
-class Integer:
+@dataclass(frozen=True, repr=False)
+class Integer(_Shown):
     """An integer: `low`, `low` + `step`, … up to `high`.
 
     With ``scale="log"`` ratios count, as for a `Real`; `low` must then be at least 1.
@@ -112,7 +116,7 @@ class Integer:
     high: int
     scale: Scale = "linear"
     step: int = 1
-    when: When = field(default=None, kw_only=True, repr=False)
+    when: When = field(default=None, kw_only=True)
 
     def to_number(self, value: Any) -> float:
         """The number that stands for a value in the core."""
@@ -133,8 +137,8 @@ class Integer:
         return f"it must be an integer from {self.low} to {self.high}{steps}"
 
 
-@dataclass(frozen=True)
-class Categorical:
+@dataclass(frozen=True, repr=False)
+class Categorical(_Shown):
     """One of `choices`: labels of any type. With ``ordered=True`` neighbours resemble each other.
 
     In a vector a label stands as its number, from 0.
@@ -146,7 +150,7 @@ class Categorical:
 
     choices: Sequence[Any]
     ordered: bool = False
-    when: When = field(default=None, kw_only=True, repr=False)
+    when: When = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.choices, (str, bytes)) or not hasattr(self.choices, "__iter__"):
@@ -177,8 +181,8 @@ class Categorical:
         return f"it takes {', '.join(map(repr, self.choices))}"
 
 
-@dataclass(frozen=True)
-class Boolean:
+@dataclass(frozen=True, repr=False)
+class Boolean(_Shown):
     """False or True.
 
     >>> import labcat
@@ -186,7 +190,7 @@ class Boolean:
     {'shuffle': True}
     """
 
-    when: When = field(default=None, kw_only=True, repr=False)
+    when: When = field(default=None, kw_only=True)
 
     def to_number(self, value: Any) -> float:
         """The number that stands for a value in the core."""
@@ -209,7 +213,7 @@ class Boolean:
         return "it takes False and True"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fixed(Categorical):
     """A value that is the same in every evaluation, whatever its type.
 
@@ -222,7 +226,8 @@ class Fixed(Categorical):
         super().__init__((value,), when=when)
 
     def __repr__(self) -> str:
-        return f"Fixed({self.choices[0]!r})"
+        when = "" if self.when is None else f", when={self.when!r}"
+        return f"Fixed({self.choices[0]!r}{when})"
 
 
 Parameter: TypeAlias = "Real | Integer | Categorical | Boolean"

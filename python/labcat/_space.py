@@ -301,8 +301,12 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
             "bounds are pairs (low, high), one per parameter, a scipy.optimize.Bounds, a dictionary "
             f"of named bounds or a labcat.Space, not {bounds!r}{_transposed(bounds)}"
         ) from None
-    if len(pairs) == 2 and all(np.ndim(end) == 0 and low == high for low, high in pairs for end in (low, high)):
-        raise InvalidError(f"bounds are {bounds!r}: no parameter can change{_transposed(bounds)}")
+    if len(pairs) == 2 and all(np.ndim(end) == 0 for pair in pairs for end in pair):
+        if all(low == high for low, high in pairs):
+            raise InvalidError(f"bounds are {bounds!r}: no parameter can change{_transposed(bounds)}")
+        for i, (low, high) in enumerate(pairs if (hint := _transposed(bounds)) else []):
+            if low > high:
+                raise InvalidError(f"bounds of x{i} are ({low}, {high}): low must be below high{hint}")
     return pairs
 
 

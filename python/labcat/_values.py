@@ -50,16 +50,22 @@ STOPPING = ("budget", "target", "tolerance")
 """Options that end a run; they do not define the problem."""
 
 _ELSEWHERE = {
+    "acq_func": "acquisition",
+    "disp": "progress",
     "iterations": "budget",
     "max_evals": "budget",
     "maxfev": "budget",
     "maxfun": "budget",
     "maxiter": "budget",
+    "max_time": "time_limit",
     "n_calls": "budget",
+    "n_iter": "budget",
     "n_jobs": "workers",
     "n_trials": "budget",
+    "options": "budget",
     "random_state": "rng",
     "tol": "tolerance",
+    "verbose": "progress",
 }
 """What other packages call it."""
 

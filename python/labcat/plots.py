@@ -5,6 +5,7 @@ Each function draws into the axes it is given, or into a new figure, and returns
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -333,12 +334,16 @@ def _chosen(history: History, parameters: Sequence[str] | None) -> list[str]:
     return names
 
 
+def _applies(history: History) -> npt.NDArray[np.bool_]:
+    """Which parameters apply at each evaluation, shape (n, d)."""
+    return np.array([history.space.active(x) for x in history.x], dtype=bool).reshape(len(history), len(history.names))
+
+
 def _slice(ax: Axes, result: OptimizeResult, index: int, expected: Surface | None) -> None:
     history = result.history
     name, parameter = list(history.space.items())[index]
     _scale_axes(ax, [(name, parameter)])
-    used = np.array([history.space.active(x)[index] for x in history.x], dtype=bool).reshape(len(history))
-    shown = used & ~history.failed
+    shown = _applies(history)[:, index] & ~history.failed
     met = shown & history.feasible
     violates = shown & ~history.feasible
     for rows, marker, fill in ((met, ".", "full"), (violates, "o", "none")):
@@ -375,7 +380,7 @@ def _draw_line(ax: Axes, result: OptimizeResult, index: int, expected: Surface) 
 def contours(result: OptimizeResult, parameters: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
     """A smooth surface through all evaluations over two parameters, the others as in the best point.
 
-    By default the two that matter most. Evaluated points are dots, the best one is a star; the better, the darker.
+    By default the two that matter most. Evaluated points at which both apply are dots, the best one is a star; the better, the darker.
     """
     history = result.history
     if parameters is None:
@@ -392,9 +397,10 @@ def contours(result: OptimizeResult, parameters: Sequence[str] | None = None, *,
     expected = surface(result)
     if expected is not None and np.isfinite(result.x).all():
         _draw_surface(ax, result, (first, second), expected)
-    shown = ~history.failed
+    shown = _applies(history)[:, [first, second]].all(axis=1) & ~history.failed
     ax.plot(history.x[shown, first], history.x[shown, second], ".", color="0.9", markeredgecolor="0.2", markersize=6, zorder=3, clip_on=False, in_layout=False)
-    ax.plot(result.x[first], result.x[second], "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False)
+    if np.isfinite(result.x).all() and np.array(history.space.active(result.x))[[first, second]].all():
+        ax.plot(result.x[first], result.x[second], "*", color="C3", markersize=12, zorder=4, clip_on=False, in_layout=False)
     return ax
 
 
@@ -427,8 +433,8 @@ def _draw_surface(ax: Axes, result: OptimizeResult, indices: tuple[int, int], ex
 def parallel(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
     """Parallel coordinates: a line per evaluation through its parameters and its value, the better the darker.
 
-    Where a parameter's condition does not hold the line has a gap; failed evaluations are left out, and of more than 500
-    the best are drawn.
+    Where a parameter's condition does not hold the line is dotted and passes its axis by; failed evaluations are left out, and of more
+    than 500 the best are drawn.
     """
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
@@ -439,13 +445,17 @@ def parallel(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
     counted = np.where(history.failed, np.inf, history.value * (-1 if result.optimizer.direction == "maximize" else 1))
     order = np.argsort(counted, kind="stable")[: int((~history.failed).sum())][:_DRAWN][::-1]  # the best on top
     heights = [_heights(parameter, history.x[order, i]) for i, (_, parameter) in enumerate(parameters)]
-    used = np.array([history.space.active(history.x[i]) for i in order], dtype=bool).reshape(len(order), len(parameters))
+    used = _applies(history)[order]
     value = history.value[order]
     low, high = (np.min(value), np.max(value)) if len(value) else (0.0, 1.0)
     rows = np.column_stack([np.where(used, np.array(heights).T.reshape(used.shape), np.nan), _spread(value, low, high)])
     colours = colormaps["viridis_r"](np.linspace(0, 1, len(order)))
     lines = [np.column_stack([np.arange(len(row)), row]) for row in rows]
     ax.add_collection(LineCollection(lines, colors=colours, linewidths=0.9, alpha=0.8))
+    ends = [(line[np.isfinite(line[:, 1])], colour) for line, colour in zip(lines, colours)]
+    gaps = [(np.array(pair), colour) for known, colour in ends for pair in itertools.pairwise(known) if pair[1][0] - pair[0][0] > 1]
+    bridges, shades = zip(*gaps) if gaps else ((), ())
+    ax.add_collection(LineCollection(bridges, colors=shades, linewidths=0.7, linestyles="dotted", alpha=0.8))
     for i, (_, parameter) in enumerate(parameters):
         _draw_scale(ax, i, _scale_texts(parameter))
     _draw_scale(ax, len(parameters), [(0.0, f"{low:.3g}"), (1.0, f"{high:.3g}")])

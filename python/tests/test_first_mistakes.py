@@ -55,10 +55,50 @@ def test_named_parameters_are_a_dictionary():
     assert isinstance(seen[0], dict) and dict(pickle.loads(pickle.dumps(seen[0]))) == seen[0]
 
 
-@pytest.mark.parametrize("bounds", [([-5, -5, -5], [10, 10, 10]), ([-5, -5], [10, 10]), np.array([[-5.0] * 4, [10.0] * 4])])
+@pytest.mark.parametrize("bounds", [([-5, -5, -5], [10, 10, 10]), ([-5, -5], [10, 10]), ([-1, -2], [1, 2]), np.array([[-5.0] * 4, [10.0] * 4])])
 def test_all_lower_and_all_upper_bounds(bounds):
     with pytest.raises(labcat.InvalidError, match=r"scipy.optimize.Bounds\(low, high\) or list\(zip\(low, high\)\)"):
         labcat.minimize(bowl, bounds, budget=5)
+
+
+def test_inverted_bounds_that_are_no_lower_and_upper_ones():
+    with pytest.raises(labcat.InvalidError, match=r"bounds of x0 are \(1, -1\): low must be below high, and wider"):
+        labcat.minimize(bowl, [(1, -1), (0, 1)], budget=5)
+
+
+@pytest.mark.parametrize(
+    "name, ours", [("n_iter", "budget"), ("options", "budget"), ("verbose", "progress"), ("disp", "progress"), ("max_time", "time_limit")]
+)
+def test_options_by_other_names(name, ours):
+    with pytest.raises(labcat.InvalidError, match=f"unknown option '{name}': did you mean '{ours}'?"):
+        labcat.minimize(bowl, BOX, **{name: 5})
+
+
+def test_a_condition_is_shown():
+    space = labcat.Space(
+        kind=["a", "b"],
+        x=labcat.Real(0, 1, when={"kind": "a"}),
+        n=labcat.Integer(0, 3, when=[{"kind": "b"}]),
+        flag=labcat.Boolean(when={"kind": "b"}),
+        one=labcat.Fixed(1, when={"kind": "b"}),
+    )
+    assert repr(space) == (
+        "Space({'kind': Categorical(choices=('a', 'b'), ordered=False), "
+        "'x': Real(low=0.0, high=1.0, scale='linear', when={'kind': 'a'}), "
+        "'n': Integer(low=0, high=3, scale='linear', step=1, when=[{'kind': 'b'}]), "
+        "'flag': Boolean(when={'kind': 'b'}), 'one': Fixed(1, when={'kind': 'b'})})"
+    )
+    assert eval(repr(space), {name: getattr(labcat, name) for name in labcat.__all__}) == space
+
+
+def test_points_of_named_parameters_are_shown_by_name():
+    optimizer = labcat.Optimizer(labcat.Space(kind=["a", "b"], x=labcat.Real(0, 1, when={"kind": "a"})), rng=1)
+    optimizer.tell(x={"kind": "a", "x": 0.25}, value=1.0)
+    shown = "params={'kind': 'a', 'x': 0.25}"
+    assert repr(optimizer.best) == f"Evaluation(id=0, {shown}, value=1.0, run=0)"
+    assert repr(optimizer.recommended) == f"Recommendation({shown}, mean=1.0, std=0.0)"
+    assert repr(labcat.Optimizer({"a": (0, 1)}, rng=1).ask()) == "Trial(id=0, params={'a': 0.5})"
+    assert repr(labcat.Optimizer([(0, 1)], rng=1).ask()) == "Trial(id=0, x=array([0.5]))"
 
 
 def test_equal_bounds_fix_a_parameter():

@@ -296,9 +296,21 @@ def test_a_slice_follows_the_function(budget):
 def test_parallel_coordinates_have_gaps_where_a_condition_does_not_hold():
     space = labcat.Space(kind=["a", "b"], x=labcat.Real(0, 1, when={"kind": "b"}), y=(0, 1))
     result = labcat.minimize(lambda kind, y, x=0.5: y + x, space, budget=12, rng=1)
-    lines = plots.parallel(result).collections[0].get_segments()
+    lines, bridges = (drawn.get_segments() for drawn in plots.parallel(result).collections)
     count = sum(np.isnan(line).any() or len(line) < 4 for line in lines)
     assert count == sum("x" not in evaluation.params for evaluation in result.history) > 0
+    # Each gap is bridged, from kind to y.
+    assert len(bridges) == count and all(bridge[:, 0].tolist() == [0, 2] for bridge in bridges)
+
+
+def test_contours_have_dots_where_both_parameters_apply():
+    space = labcat.Space(kind=["a", "b"], x=labcat.Real(0, 1, when={"kind": "b"}), y=(0, 1))
+    result = labcat.minimize(lambda kind, y, x=0.5: y + x - (kind == "a"), space, budget=12, rng=1)
+    assert result.params["kind"] == "a"
+    dots, *star = plots.contours(result, ["x", "y"]).lines
+    assert len(dots.get_xdata()) == sum("x" in evaluation.params for evaluation in result.history) > 0
+    assert not star
+    assert len(plots.contours(result, ["kind", "y"]).lines) == 2
 
 
 @pytest.mark.parametrize(
