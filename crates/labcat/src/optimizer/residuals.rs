@@ -5,6 +5,7 @@ use super::merit::Merit;
 use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
+use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
 use crate::domain::Domain;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
@@ -38,6 +39,8 @@ const NEARER: f64 = 0.1;
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
 const STAYS: usize = 8;
+/// The part of the distance to the best of all runs that a step of a run which is still worth its evaluations predicts at least.
+const HOPELESS: f64 = 0.01;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 
@@ -133,6 +136,23 @@ fn adapt_radius(problem: Problem<'_>, run: &mut LocalRun, merit: &Merit, open: b
     } else {
         run.radius = (SHRINK * run.radius).max(followed.length);
     }
+}
+
+/// Why the run has no more to give, if so: the newest step of the model was told, and predicted nothing but rounding; or it leads to a minimum inside
+/// the trust region and predicted but a small part of what separates the run from the best of all.
+pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
+    let (observations, switches) = (problem.observations, &problem.settings.switches);
+    let followed = run.followed.filter(|f| f.gain > 0.0 && observations.position(f.id).is_some())?;
+    let of_residuals = run.radius > 0.0 && !observations.residuals(standing.best).is_empty();
+    if !of_residuals || !problem.ends || standing.noisy {
+        return None;
+    }
+    if followed.gain <= switches.precision * standing.merit {
+        return Some(RestartCause::OutputRange);
+    }
+    let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
+    let hopeless = switches.restarts && followed.length < run.radius && followed.gain < HOPELESS * behind;
+    hopeless.then_some(RestartCause::Hopeless)
 }
 
 /// Where the sum of squares of the modelled residuals is least inside the trust region; or, with too few observations for a
