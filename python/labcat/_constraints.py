@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ._errors import InvalidError
 from ._outcome import Outcome
 from ._parameters import Boolean, Categorical
 from ._space import Space
-from ._values import as_value, as_vector
+from ._values import as_array, as_value, as_vector
 
 Constraints: TypeAlias = "int | str | Any | Sequence[Any]"
 """A number of measured constraints, formulas of the parameters ("x + 2*y <= 1"), scipy's LinearConstraint and
@@ -185,14 +186,14 @@ def measured_residuals(returned: Any, count: int, jac: bool) -> Outcome:
     return Outcome(residuals=_vector_of(residuals), constraints=limits, jacobian=parts.get("jacobian"))
 
 
-def _vector_of(residuals: Any) -> list[float]:
+def _vector_of(residuals: Any) -> npt.NDArray[np.float64]:
     """The residuals, if they are a vector."""
     if residuals is None or np.ndim(residuals) == 0:
         raise InvalidError(
             f"the residuals are {residuals!r}; allowed: a vector, [r1, r2, …], whose sum of squares is minimised "
             "(a function of one value is for labcat.minimize)"
         )
-    vector = as_vector(np.ma.filled(residuals, np.nan) if np.ma.isMaskedArray(residuals) else residuals, "residuals")
-    if not vector:
+    vector = as_array(np.ma.filled(residuals, np.nan) if np.ma.isMaskedArray(residuals) else residuals, "residuals")
+    if not vector.size:
         raise InvalidError("the residuals are empty; allowed: a vector of one number or more")
     return vector

@@ -651,7 +651,7 @@ class Optimizer:
             outcome.reason,
             beside.seconds,
             beside.extra,
-            np.array(beside.residuals or outcome.residuals),
+            np.array(beside.residuals) if beside.residuals else np.frombuffer(outcome.residuals).copy(),
             np.array(outcome.constraint_std),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from . import _labcat
 from ._errors import InvalidError
 from ._misfit import Misfit
-from ._values import as_value, as_vector
+from ._values import as_array, as_value, as_vector
 
 _LONGEST_REASON = 500  # characters
 
@@ -60,7 +61,7 @@ class Outcome:
         limits = as_vector(self.constraints, "constraints")
         spreads = as_vector(self.constraint_std, "constraint_std")
         slopes = as_vector(self.gradient, "gradient")
-        residuals = as_vector(self.residuals, "residuals")
+        residuals = array("d", as_array(self.residuals, "residuals").tobytes())
         value = None if self.value is None else as_value(self.value)
         if residuals:
             value = _sum_of_squares(residuals, value)
@@ -99,10 +100,10 @@ class Outcome:
         limits, spreads, slopes = (
             as_vector(part, "") for part in (self.constraints, self.constraint_std, self.gradient)
         )
-        told: list[float] = []
+        told = np.empty(0)
         if misfit is not None and self.residuals:
             residuals = np.asarray(self.residuals, dtype=np.float64)
-            told = misfit.told(residuals).tolist()
+            told = misfit.told(residuals)
             if self.jacobian is not None and np.isfinite(told).all():
                 slopes = (2 * misfit.gradient(residuals, np.asarray(self.jacobian))).tolist()
         return _labcat.Outcome(
@@ -111,7 +112,7 @@ class Outcome:
             constraints=limits,
             constraint_std=spreads,
             gradient=slopes,
-            residuals=told,
+            residuals=told.tobytes(),
             reason=self.reason,
         )
 
@@ -128,9 +129,9 @@ def outcome_of(value: Any, **parts: Any) -> Outcome:
     return Outcome(value, **given)
 
 
-def _sum_of_squares(residuals: list[float], value: float | None) -> float:
+def _sum_of_squares(residuals: array[float], value: float | None) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
-        vector = np.array(residuals)
+        vector = np.asarray(residuals)
         total = float(vector @ vector)
     if value is not None and value != total and not math.isnan(total):
         raise InvalidError(f"the value is {value:g}, and there are residuals, whose squares sum to {total:g}: give one of them")

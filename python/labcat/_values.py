@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ._errors import InvalidError, UnknownSwitchError
 from ._labcat import switches as _switches
@@ -166,15 +167,20 @@ def switch_value(name: str, value: object) -> Setting:
     raise InvalidError(f"option {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
 
 
-def as_vector(numbers: object, what: str) -> list[float]:
-    """The numbers of an argument as a list; none for None."""
+def as_array(numbers: object, what: str) -> npt.NDArray[np.float64]:
+    """The numbers of an argument as a vector; none for None."""
     if numbers is None:
-        return []
+        return np.empty(0)
     try:
         array = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{what}: {numbers!r}; allowed: a list of real numbers") from None
     if array.ndim > 1:
         raise InvalidError(f"{what} has shape {array.shape}; allowed: one dimension")
-    vector: list[float] = array.reshape(-1).tolist()
+    return array.reshape(-1)
+
+
+def as_vector(numbers: object, what: str) -> list[float]:
+    """The numbers of an argument as a list; none for None."""
+    vector: list[float] = as_array(numbers, what).tolist()
     return vector

@@ -2,22 +2,29 @@
 
 use labcat::TrialId;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::errors;
 
 /// What came of an evaluation; each part may be missing. With a new measured quantity it gets a field here and in [`Outcome::to_core`].
-#[pyclass(frozen, get_all, eq, module = "labcat._labcat")]
+#[pyclass(frozen, eq, module = "labcat._labcat")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
     /// `None`: the evaluation failed, or only constraints were measured.
+    #[pyo3(get)]
     pub(crate) value: Option<f64>,
+    #[pyo3(get)]
     pub(crate) std: Option<f64>,
+    #[pyo3(get)]
     pub(crate) constraints: Vec<f64>,
+    #[pyo3(get)]
     pub(crate) constraint_std: Vec<f64>,
+    #[pyo3(get)]
     pub(crate) gradient: Vec<f64>,
-    /// Of least squares; the value is the sum of their squares.
+    /// Of least squares; the value is the sum of their squares. They cross as bytes: a float object for each of thousands takes longer than a step.
     pub(crate) residuals: Vec<f64>,
     /// Why there is no value.
+    #[pyo3(get)]
     pub(crate) reason: Option<String>,
 }
 
@@ -26,7 +33,7 @@ impl Outcome {
     #[new]
     #[pyo3(signature = (
         value = None, *, std = None, constraints = Vec::new(), constraint_std = Vec::new(), gradient = Vec::new(),
-        residuals = Vec::new(), reason = None
+        residuals = None, reason = None
     ))]
     fn new(
         value: Option<f64>,
@@ -34,10 +41,18 @@ impl Outcome {
         constraints: Vec<f64>,
         constraint_std: Vec<f64>,
         gradient: Vec<f64>,
-        residuals: Vec<f64>,
+        residuals: Option<&[u8]>,
         reason: Option<String>,
     ) -> Self {
+        let (residuals, _) = residuals.unwrap_or_default().as_chunks();
+        let residuals = residuals.iter().map(|r| f64::from_ne_bytes(*r)).collect();
         Self { value, std, constraints, constraint_std, gradient, residuals, reason }
+    }
+
+    #[getter]
+    fn residuals<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> = self.residuals.iter().flat_map(|r| r.to_ne_bytes()).collect();
+        PyBytes::new(py, &bytes)
     }
 }
 

@@ -1,7 +1,8 @@
 //! All residuals of a sum of squares in one model: each a linear trend plus a Gaussian process, with one kernel for all.
 //!
-//! Such a prediction is a weighted sum of what was observed, with the same weights w(x) for every residual. So Σ r(x)² = |r₀ + Σ w_j d_j|² with
-//! d_j = r_j − r₀ needs the residuals only in the inner products of the d_j: ten thousand residuals cost little more than a few.
+//! Such a prediction is a weighted sum of what was observed, with the same weights w(x), of sum 1, for every residual. So Σ r(x)² = |r₀ + Σ w_j d_j|²
+//! with d_j = r_j − r₀, the differences to one evaluation, needs the residuals only in inner products: ten thousand residuals cost little more than
+//! a few. Measured constraints are predicted with the same weights.
 
 use super::kernel::KernelKind;
 use crate::linalg::{self, Matrix};
@@ -15,167 +16,257 @@ const NUGGETS: [f64; 4] = [1e-10, 1e-6, 1e-3, 1e-1];
 /// What an observation leaves open grows with the sixth power of its distance, as the square of a remainder of third order, and is the whole
 /// signal at a hundred times the trust region.
 const FAR: f64 = 1e-12;
+/// In the second metric tried a squared distance is by this part how much the residuals change, and by the rest that in the box.
+const STEEP: f64 = 0.9;
 const KERNEL: KernelKind = KernelKind::SquaredExponential;
 /// Residuals whose products are taken at a time: as many as stay in the cache.
 const BLOCK: usize = 512;
 
+/// The inner products of the newest model: those of rows that stay need not be taken again. It may be dropped at any time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Products {
+    /// The evaluation r₀ and the others.
+    rows: Vec<usize>,
+    gram: Matrix,
+}
+
+impl Products {
+    /// G_ij = d_i · d_j of the residuals of some rows, the first of which is r₀ and stands for itself.
+    pub(crate) fn of<'a>(&mut self, rows: Vec<usize>, residuals: impl Fn(usize) -> &'a [f64]) -> &Matrix {
+        let n = rows.len();
+        let same = self.rows.first() == rows.first();
+        let before = |(k, p): (usize, &usize)| {
+            if k == 0 { same.then_some(0) } else { (1..self.rows.len()).find(|&i| same && self.rows[i] == *p) }
+        };
+        let before: Vec<Option<usize>> = rows.iter().enumerate().map(before).collect();
+        let (mut gram, mut new) = (Matrix::zeros(n, n), Vec::new());
+        for j in 0..n {
+            for i in 0..=j {
+                match (before[i], before[j]) {
+                    (Some(a), Some(b)) => gram[(i, j)] = self.gram[(a, b)],
+                    _ => new.push((i, j)),
+                }
+            }
+        }
+        let (origin, mut block) = (residuals(rows[0]), Matrix::zeros(BLOCK, n));
+        for from in (0..origin.len()).step_by(BLOCK) {
+            let part = |p: usize| &residuals(p)[from..origin.len().min(from + BLOCK)];
+            let (origin, count) = (part(rows[0]), part(rows[0]).len());
+            for (j, &p) in rows.iter().enumerate().skip(1) {
+                let differences = part(p).iter().zip(origin).map(|(r, origin)| r - origin);
+                block.col_mut(j).iter_mut().zip(differences).for_each(|(d, difference)| *d = difference);
+            }
+            block.col_mut(0)[..count].copy_from_slice(origin);
+            for &(i, j) in &new {
+                gram[(i, j)] += linalg::dot(&block.col(i)[..count], &block.col(j)[..count]);
+            }
+        }
+        gram.mirror_upper();
+        (self.rows, self.gram) = (rows, gram);
+        &self.gram
+    }
+}
+
 /// The model of all residuals: weights w(x) = P k(x) + B f(x) of universal kriging with f = (1, x), and the inner products of what the
-/// observations differ from the best by.
+/// observations differ from r₀ by.
+#[derive(Clone)]
 pub(crate) struct Residuals {
     points: Vec<Vec<f64>>,
+    /// What each observation leaves open.
+    open: Vec<f64>,
+    /// L of the metric |Lᵀ x| of the kernel, the points there, the length-scale, and how likely all that is.
+    metric: Matrix,
+    places: Vec<Vec<f64>>,
     length: f64,
+    likelihood: f64,
     p: Matrix,
     b: Matrix,
     /// d_i · d_j, and d_j · r₀; |r₀|².
     gram: Matrix,
-    with_best: Vec<f64>,
+    with_origin: Vec<f64>,
     square: f64,
-}
-
-/// G_ij = d_i · d_j, but with r₀ in the place of d₀ = 0.
-fn products(residuals: &[&[f64]]) -> Matrix {
-    let (n, m) = (residuals.len(), residuals[0].len());
-    let (mut sum, mut part, mut block) = (Matrix::zeros(n, n), Matrix::default(), Matrix::default());
-    for from in (0..m).step_by(BLOCK) {
-        let count = BLOCK.min(m - from);
-        block.reset(n, count);
-        for k in 0..count {
-            let (best, column) = (residuals[0][from + k], block.col_mut(k));
-            column.iter_mut().zip(residuals).for_each(|(d, row)| *d = row[from + k] - best);
-            column[0] = best;
-        }
-        linalg::neg_gram(&block, &mut part);
-        (0..n).for_each(|j| linalg::axpy(sum.col_mut(j), -1.0, part.col(j)));
-    }
-    sum
+    /// The measured constraints.
+    limits: Vec<Vec<f64>>,
 }
 
 impl Residuals {
-    /// The most likely model of residuals observed at points around the first, which is the origin. Those far outside a trust region count less.
-    pub(crate) fn fit(points: Vec<Vec<f64>>, residuals: &[&[f64]], radius: f64, noisy: bool) -> Option<Self> {
-        let n = points.len();
-        let mut gram = products(residuals);
-        let (square, mut with_best) = (gram[(0, 0)], gram.col(0).to_vec());
-        with_best[0] = 0.0;
-        (0..n).for_each(|j| (gram[(0, j)], gram[(j, 0)]) = (0.0, 0.0));
-        let spread = (points.iter().map(|x| linalg::dot(x, x)).sum::<f64>() / n as f64).sqrt();
+    /// The most likely model of residuals observed at points around the first, which is the origin, by their inner products. Those far outside
+    /// a trust region count less.
+    pub(crate) fn fit(
+        points: Vec<Vec<f64>>,
+        products: &Matrix,
+        limits: Vec<Vec<f64>>,
+        radius: f64,
+        noisy: bool,
+    ) -> Option<Self> {
+        let (n, d) = (points.len(), points[0].len());
+        let (square, with_origin, mut gram) = (products[(0, 0)], products.col(0)[1..].to_vec(), Matrix::zeros(n, n));
+        (0..n).for_each(|j| gram.col_mut(j).copy_from_slice(&products.col(j + 1)[1..]));
         let beyond = |x: &Vec<f64>| (linalg::dot(x, x).sqrt() / radius - 1.0).max(0.0);
         let open: Vec<f64> = points.iter().map(|x| FAR * beyond(x).powi(6)).collect();
-        let mut found: Option<(f64, f64, Matrix, Matrix)> = None;
+        let (metric, places, p, b) = (Matrix::identity(d), points.clone(), Matrix::default(), Matrix::default());
+        let (length, likelihood) = (1.0, f64::NEG_INFINITY);
+        let unfitted =
+            Self { points, open, metric, places, length, likelihood, p, b, gram, with_origin, square, limits };
+        let nuggets = &NUGGETS[..if noisy { NUGGETS.len() } else { 1 }];
+        let in_box = unfitted.likeliest(nuggets)?;
+        let steep = in_box.steepened().and_then(|model| model.likeliest(nuggets));
+        Some(steep.filter(|steep| steep.likelihood > in_box.likelihood).unwrap_or(in_box))
+    }
+
+    /// The most likely of the length-scales and nuggets.
+    fn likeliest(mut self, nuggets: &[f64]) -> Option<Self> {
+        let n = self.places.len();
+        let mut squares = Matrix::zeros(n, n);
+        for j in 0..n {
+            for i in 0..n {
+                squares[(i, j)] = self.places[i].iter().zip(&self.places[j]).map(|(a, b)| (a - b) * (a - b)).sum();
+            }
+        }
+        let spread = (squares.col(0).iter().sum::<f64>() / n as f64).sqrt();
+        self.likelihood = f64::NEG_INFINITY;
         for length in LENGTHS.map(|l| l * spread) {
-            for nugget in &NUGGETS[..if noisy { NUGGETS.len() } else { 1 }] {
-                if let Some((likelihood, p, b)) = weights(&points, length, (*nugget, &open), &gram)
-                    && found.as_ref().is_none_or(|(best, ..)| likelihood > *best)
+            for nugget in nuggets {
+                if let Some((likelihood, p, b)) = self.weigh(&squares, length, *nugget)
+                    && likelihood > self.likelihood
                 {
-                    found = Some((likelihood, length, p, b));
+                    (self.likelihood, self.length, self.p, self.b) = (likelihood, length, p, b);
                 }
             }
         }
-        let (_, length, p, b) = found?;
-        Some(Self { points, length, p, b, gram, with_best, square })
+        (self.likelihood > f64::NEG_INFINITY).then_some(self)
+    }
+
+    /// In a metric that also counts how much the residuals change by their slopes at the best point: where they change much they mostly bend much.
+    fn steepened(&self) -> Option<Self> {
+        let (n, d) = (self.points.len(), self.points[0].len());
+        let (_, slopes) = self.weights(&vec![0.0; d]);
+        let mut metric = Matrix::zeros(d, d);
+        for j in 0..d {
+            let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
+            (0..d).for_each(|i| metric[(i, j)] = linalg::dot(slopes.col(i), &image));
+        }
+        let mean = (0..d).map(|i| metric[(i, i)]).sum::<f64>() / d as f64;
+        metric.scale(STEEP / mean);
+        (0..d).for_each(|i| metric[(i, i)] += 1.0 - STEEP);
+        linalg::cholesky(&mut metric).ok()?;
+        (0..d).for_each(|j| metric.col_mut(j)[..j].fill(0.0));
+        let place = |x: &Vec<f64>| (0..d).map(|j| linalg::dot(metric.col(j), x)).collect();
+        let places = self.points.iter().map(place).collect();
+        Some(Self { metric, places, ..self.clone() })
+    }
+
+    /// P and B for a length-scale and a nugget, and the restricted log-likelihood of all residuals with one signal, up to a constant.
+    fn weigh(&self, squares: &Matrix, length: f64, nugget: f64) -> Option<(f64, Matrix, Matrix)> {
+        let (n, q) = (self.points.len(), self.points[0].len() + 1);
+        let (mut k, scale) = (squares.clone(), 1.0 / (length * length));
+        for j in 0..n {
+            k.col_mut(j).iter_mut().for_each(|s| *s = KERNEL.at(*s * scale));
+            k[(j, j)] += nugget + self.open[j];
+        }
+        linalg::cholesky(&mut k).ok()?;
+        let (mut p, mut scratch) = (Matrix::default(), Matrix::default());
+        linalg::inverse_from_cholesky(&k, &mut scratch, &mut p);
+        let trend = |j: usize, i: usize| if j == 0 { 1.0 } else { self.points[i][j - 1] };
+        // K⁻¹ F.
+        let mut images = Matrix::zeros(n, q);
+        for j in 0..q {
+            (0..n).for_each(|i| linalg::axpy(images.col_mut(j), trend(j, i), p.col(i)));
+        }
+        let mut inner = Matrix::zeros(q, q);
+        for j in 0..q {
+            (0..q).for_each(|i| inner[(i, j)] = (0..n).map(|row| images[(row, i)] * trend(j, row)).sum());
+        }
+        linalg::cholesky(&mut inner).ok()?;
+        let mut b = Matrix::zeros(n, q);
+        for row in 0..n {
+            let mut coefficients: Vec<f64> = (0..q).map(|j| images[(row, j)]).collect();
+            linalg::solve(&inner, &mut coefficients);
+            (0..q).for_each(|j| b[(row, j)] = coefficients[j]);
+        }
+        for col in 0..n {
+            (0..q).for_each(|j| linalg::axpy(p.col_mut(col), -images[(col, j)], b.col(j)));
+        }
+        let left_over: f64 = (0..n).map(|j| linalg::dot(p.col(j), self.gram.col(j))).sum();
+        let ln_det = |m: &Matrix| 2.0 * (0..m.cols()).map(|i| math::ln(m[(i, i)])).sum::<f64>();
+        let freedom = (n - q) as f64;
+        let likelihood = -freedom * math::ln(left_over.max(f64::MIN_POSITIVE)) - ln_det(&k) - ln_det(&inner);
+        likelihood.is_finite().then_some((likelihood, p, b))
+    }
+
+    /// From each observation to a point in the kernel's metric, in length-scales.
+    fn deltas(&self, x: &[f64]) -> impl Iterator<Item = (usize, Vec<f64>)> {
+        let z: Vec<f64> = (0..x.len()).map(|j| linalg::dot(self.metric.col(j), x)).collect();
+        let delta = move |place: &Vec<f64>| z.iter().zip(place).map(|(a, b)| (a - b) / self.length).collect();
+        self.places.iter().map(delta).enumerate()
     }
 
     /// The weights at a point, and their derivatives along each coordinate.
     fn weights(&self, x: &[f64]) -> (Vec<f64>, Matrix) {
         let (n, d) = (self.points.len(), x.len());
-        let (mut w, mut slopes) = (vec![0.0; n], Matrix::zeros(n, d));
-        w.copy_from_slice(self.b.col(0));
+        let (mut w, mut slopes) = (self.b.col(0).to_vec(), Matrix::zeros(n, d));
         for j in 0..d {
             linalg::axpy(&mut w, x[j], self.b.col(1 + j));
             slopes.col_mut(j).copy_from_slice(self.b.col(1 + j));
         }
-        for (i, point) in self.points.iter().enumerate() {
-            let delta: Vec<f64> = x.iter().zip(point).map(|(a, b)| (a - b) / self.length).collect();
+        for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let k = KERNEL.at(s);
             linalg::axpy(&mut w, k, self.p.col(i));
             let slope = 2.0 * KERNEL.slopes_at(s, k).0 / self.length;
-            (0..d).for_each(|j| linalg::axpy(slopes.col_mut(j), slope * delta[j], self.p.col(i)));
+            for j in 0..d {
+                let along: f64 = (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum();
+                linalg::axpy(slopes.col_mut(j), slope * along, self.p.col(i));
+            }
         }
         (w, slopes)
     }
-}
 
-/// P and B for a length-scale and a nugget, with what each observation leaves open, and the restricted log-likelihood of all residuals with one signal, up to a constant.
-fn weights(
-    points: &[Vec<f64>],
-    length: f64,
-    (nugget, open): (f64, &[f64]),
-    gram: &Matrix,
-) -> Option<(f64, Matrix, Matrix)> {
-    let (n, q) = (points.len(), points[0].len() + 1);
-    let mut k = Matrix::zeros(n, n);
-    for j in 0..n {
-        for i in 0..=j {
-            let s: f64 = points[i].iter().zip(&points[j]).map(|(a, b)| ((a - b) / length).powi(2)).sum();
-            (k[(i, j)], k[(j, i)]) = (KERNEL.at(s), KERNEL.at(s));
-        }
-        k[(j, j)] += nugget + open[j];
+    /// Half the derivatives of the sum of squares by the weights.
+    fn image(&self, w: &[f64]) -> Vec<f64> {
+        (0..w.len()).map(|i| linalg::dot(self.gram.col(i), w) + self.with_origin[i]).collect()
     }
-    linalg::cholesky(&mut k).ok()?;
-    // K⁻¹ and K⁻¹ F.
-    let solved = |mut column: Vec<f64>| {
-        linalg::solve_lower(&k, &mut column);
-        linalg::solve_lower_transposed(&k, &mut column);
-        column
-    };
-    let trend = |j: usize| -> Vec<f64> { points.iter().map(|x| if j == 0 { 1.0 } else { x[j - 1] }).collect() };
-    let images: Vec<Vec<f64>> = (0..q).map(|j| solved(trend(j))).collect();
-    let mut inner = Matrix::zeros(q, q);
-    for j in 0..q {
-        let column = trend(j);
-        (0..q).for_each(|i| inner[(i, j)] = linalg::dot(&images[i], &column));
-    }
-    linalg::cholesky(&mut inner).ok()?;
-    let (mut p, mut b) = (Matrix::zeros(n, n), Matrix::zeros(n, q));
-    for row in 0..n {
-        let mut coefficients: Vec<f64> = images.iter().map(|image| image[row]).collect();
-        linalg::solve_lower(&inner, &mut coefficients);
-        linalg::solve_lower_transposed(&inner, &mut coefficients);
-        (0..q).for_each(|j| b[(row, j)] = coefficients[j]);
-    }
-    for col in 0..n {
-        let mut unit = vec![0.0; n];
-        unit[col] = 1.0;
-        let mut column = solved(unit);
-        (0..q).for_each(|j| linalg::axpy(&mut column, -images[j][col], b.col(j)));
-        p.col_mut(col).copy_from_slice(&column);
-    }
-    let left_over: f64 = (0..n).map(|j| linalg::dot(p.col(j), gram.col(j))).sum();
-    let ln_det = |m: &Matrix| 2.0 * (0..m.cols()).map(|i| math::ln(m[(i, i)])).sum::<f64>();
-    let freedom = (n - q) as f64;
-    let likelihood = -freedom * math::ln(left_over.max(f64::MIN_POSITIVE)) - ln_det(&k) - ln_det(&inner);
-    likelihood.is_finite().then_some((likelihood, p, b))
 }
 
 impl Program for Residuals {
     fn look(&self, x: &[f64]) -> Look {
         let (w, slopes) = self.weights(x);
-        let image: Vec<f64> = (0..w.len()).map(|i| linalg::dot(self.gram.col(i), &w) + self.with_best[i]).collect();
-        let value = self.square + linalg::dot(&w, &self.with_best) + linalg::dot(&w, &image);
-        let gradient = (0..x.len()).map(|j| 2.0 * linalg::dot(slopes.col(j), &image)).collect();
-        Look { value: value.max(0.0), gradient, limits: Vec::new() }
+        let image = self.image(&w);
+        let value = self.square + linalg::dot(&w, &self.with_origin) + linalg::dot(&w, &image);
+        let along = |v: &[f64]| -> Vec<f64> { (0..x.len()).map(|j| linalg::dot(slopes.col(j), v)).collect() };
+        let gradient = along(&image).into_iter().map(|g| 2.0 * g).collect();
+        let limits = self.limits.iter().map(|g| (linalg::dot(&w, g), along(g))).collect();
+        Look { value: value.max(0.0), gradient, limits }
     }
 
-    /// 2 (∂w)ᵀ G ∂w + 2 Σ (G w + g)_i ∂²w_i.
-    fn hessian(&self, x: &[f64], _: &[f64]) -> Matrix {
+    /// 2 (∂w)ᵀ G ∂w + Σ (2 (G w + g)_i + those of the constraints) ∂²w_i.
+    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
         let (w, slopes) = self.weights(x);
-        let (n, d) = (self.points.len(), x.len());
-        let mut h = Matrix::zeros(d, d);
+        let d = x.len();
+        let (mut h, mut bends) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
         for j in 0..d {
-            let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
+            let image: Vec<f64> = (0..w.len()).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
             (0..d).for_each(|i| h[(i, j)] = 2.0 * linalg::dot(slopes.col(i), &image));
         }
-        let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), &w) + self.with_best[i]).collect();
-        for (i, point) in self.points.iter().enumerate() {
-            let delta: Vec<f64> = x.iter().zip(point).map(|(a, b)| (a - b) / self.length).collect();
+        let mut image: Vec<f64> = self.image(&w).into_iter().map(|v| 2.0 * v).collect();
+        self.limits.iter().zip(multipliers).for_each(|(g, m)| linalg::axpy(&mut image, *m, g));
+        for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
-            let scaled = 2.0 * linalg::dot(self.p.col(i), &image) / (self.length * self.length);
+            let scaled = linalg::dot(self.p.col(i), &image) / (self.length * self.length);
             for j in 0..d {
-                linalg::axpy(h.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
-                h[(j, j)] += 2.0 * scaled * slope;
+                linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
+                bends[(j, j)] += 2.0 * scaled * slope;
             }
+        }
+        // L (…) Lᵀ.
+        let turned = |i: usize, j: usize| -> f64 {
+            (0..=j)
+                .map(|q| self.metric[(j, q)] * (0..=i).map(|p| self.metric[(i, p)] * bends[(p, q)]).sum::<f64>())
+                .sum()
+        };
+        for j in 0..d {
+            (0..d).for_each(|i| h[(i, j)] += turned(i, j));
         }
         h
     }

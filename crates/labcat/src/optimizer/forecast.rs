@@ -266,7 +266,7 @@ pub(super) fn next(
     work: &mut Workspace,
     id: TrialId,
 ) -> Option<Choice> {
-    if let Some(forecast) = residuals::find(problem, run, &model.standing) {
+    if let Some(forecast) = residuals::find(problem, run, &model.standing, &mut work.products) {
         return follow(problem, run, &forecast, id);
     }
     // Asked here and not where it is found: what was followed since must not change a step that is done again.

@@ -11,7 +11,7 @@ const LARGER: f64 = 2.0;
 /// Penalty parameters. A violation costs at least as much as the values vary while its constraint varies by its own size.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Merit {
-    penalties: Vec<f64>,
+    pub(super) penalties: Vec<f64>,
 }
 
 impl Merit {

@@ -29,6 +29,7 @@ pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
 use crate::domain::{Axis, Domain, PointError};
+use crate::gp::residuals::Products;
 use crate::known::{Known, KnownError};
 use crate::length_scale::StepKind;
 use crate::math;
@@ -446,6 +447,7 @@ impl Optimizer {
         self.portfolio = Portfolio::default(); // begun again when it is needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
+        self.work.products = Products::default();
         let run = self.observations.all()[position].run;
         if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.holds(position, run)) {
             self.best_run = None; // it names what succeeded and what failed
@@ -515,6 +517,9 @@ impl Optimizer {
                 (0..u.len()).map(|j| (reach(j) / self.settings.region.beta).clamp(1e-9, 1.0)).collect();
             let frame = std::mem::take(&mut self.run.now.frame);
             self.run.now.frame = frame.with_scale(scale.into_iter().map(|s| if s > 1e-9 { s } else { 1.0 }));
+            let mut steps: Vec<f64> = (0..u.len()).map(reach).filter(|step| *step > 0.0).collect();
+            steps.sort_unstable_by(f64::total_cmp);
+            self.run.radius = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
             self.run.design = design;
         }
         Ok(())

@@ -11,6 +11,7 @@ use super::run::{Extent, LocalRun};
 use crate::acquisition::maximise::Maximiser;
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
+use crate::gp::residuals::Products;
 use crate::gp::surrogate::{Rows, Surrogate};
 use crate::gp::{Buffers, Gp, Prior, Slope};
 use crate::length_scale::{LengthScales, StepKind};
@@ -87,7 +88,8 @@ pub(super) struct Standing {
     feasible: bool,
 }
 
-/// Memory that steps use in turn. It means nothing between them: anything of it can be dropped at any time.
+/// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
+/// hold until an evaluation is revised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     /// y′ of the members, the same without the warp, and the variances of the noise in y′ (empty for none).
@@ -109,6 +111,7 @@ pub(super) struct Workspace {
     pub(super) maximiser: Maximiser,
     pub(super) polynomial: Polynomial,
     pub(super) nearest: Nearest,
+    pub(super) products: Products,
     pub(super) bounds: Vec<(f64, f64)>,
     dropped: Vec<usize>,
     pub(super) scratch: Vec<f64>,

@@ -4,7 +4,7 @@ use super::model::{self, Model, Workspace};
 use super::problem::{Choice, Problem};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
-use super::{forecast, recommend, search};
+use super::{forecast, recommend, residuals, search};
 use crate::observations::TrialId;
 use crate::rng::Rng;
 
@@ -19,6 +19,9 @@ pub(super) fn propose(
 ) -> Result<Choice, RestartCause> {
     let at_hand = model.take();
     let current = model.insert(current_model(problem, run, at_hand, work)?); // lines 5–11
+    if let Some(cause) = residuals::why_over(problem, run, &current.standing) {
+        return Err(cause);
+    }
     current.imagine_pending(problem, run);
     if let Some(choice) = forecast::next(problem, run, current, work, next) {
         return Ok(choice);

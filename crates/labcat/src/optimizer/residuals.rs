@@ -1,13 +1,15 @@
 //! Least squares: where the residuals of each evaluation are told, the model of all of them is followed to the least sum of squares inside a trust
 //! region of its own, which the ratio of actual to predicted reduction adapts.
 
+use super::merit::Merit;
 use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
+use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
 use crate::domain::Domain;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
-use crate::gp::residuals::Residuals;
+use crate::gp::residuals::{Products, Residuals};
 use crate::linalg;
 use crate::observations::Observations;
 use crate::qp::Halfspaces;
@@ -35,39 +37,96 @@ const TOO_FAR: f64 = 10.0;
 const NEARER: f64 = 0.1;
 /// No nearer than this: a function that jumps at its starting point looks the same from every distance.
 const NEAREST_DESIGN: f64 = 1e-6;
+/// Evaluations after which residuals are compared with another one.
+const STAYS: usize = 8;
+/// The part of the distance to the best of all runs that a step of a run which is still worth its evaluations predicts at least.
+const HOPELESS: f64 = 0.01;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 
 /// Takes note of an evaluation of the first design around a starting point. A step that changes the residuals by far more than they are tells
-/// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design.
+/// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design. Otherwise that begins where the
+/// model of the observations so far, along the axes that they explore, has its minimum.
 pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &mut LocalRun, position: usize) {
-    let around_start = !run.started() && run.now.frame.scale().iter().any(|s| *s < 1.0);
-    let by_value = |a: &&usize, b: &&usize| {
-        let value = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
-        value(**a).total_cmp(&value(**b))
+    let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
+    let best = run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)));
+    let around_start = run.radius > 0.0 && !run.started() && !domain.is_mixed();
+    let Some(best) = best.filter(|&p| around_start && !observations.residuals(p).is_empty()) else { return };
+    let (centre, r) = (observations.unit(best).to_vec(), observations.residuals(best));
+    let is_far = |p: usize| {
+        let change: f64 = r.iter().zip(observations.residuals(p)).map(|(a, b)| (a - b).powi(2)).sum();
+        change > TOO_FAR * TOO_FAR * value(&best).max(f64::MIN_POSITIVE)
     };
-    let Some(&best) = run.now.members.iter().min_by(by_value).filter(|_| around_start && !domain.is_mixed()) else {
-        return;
-    };
-    let (r, s) = (observations.residuals(best), observations.residuals(position));
-    let change: f64 = r.iter().zip(s).map(|(a, b)| (a - b).powi(2)).sum();
-    let size: f64 = r.iter().map(|r| r * r).sum();
-    let centre = observations.unit(best).to_vec();
-    let far = observations.unit(position).iter().zip(&centre).any(|(u, c)| (u - c).abs() > NEAREST_DESIGN);
-    if far && size > 0.0 && change > TOO_FAR * TOO_FAR * size {
+    if run.radius > NEAREST_DESIGN && is_far(position) {
         run.design.insert(0, observations.unit(position).to_vec());
+        run.radius *= NEARER;
         for u in &mut run.design {
             u.iter_mut().zip(&centre).for_each(|(u, c)| *u = c + NEARER * (*u - c));
+        }
+        return;
+    }
+    let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
+    let explored = |i: &usize| near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
+    let axes: Vec<usize> = (0..domain.dim()).filter(explored).collect();
+    let mut rows = nearest_rows((domain, observations), best, &axes);
+    rows.retain(|(_, p)| near.contains(p));
+    if axes.is_empty() || rows.len() <= axes.len() {
+        return;
+    }
+    let products = &mut Products::default();
+    if let Some((x, _)) = least(observations, &rows, (&axes, &centre), (products, &Merit::default()), run.radius, false)
+    {
+        // No farther than the next point of the design will be from there: what the model leaves out is taken for a slope along its axis.
+        let part = (run.radius / linalg::dot(&x, &x).sqrt()).min(1.0);
+        for u in &mut run.design {
+            axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (centre[i] + part * x).clamp(-1.0, 1.0));
         }
     }
 }
 
+/// Where the sum of squares of the modelled residuals is least inside a trust region around the best observation, where the modelled constraints
+/// are satisfied, as a displacement, and by how much less the merit is there.
+fn least(
+    observations: &Observations,
+    rows: &[Row],
+    (axes, centre): (&[usize], &[f64]),
+    (products, merit): (&mut Products, &Merit),
+    radius: f64,
+    noisy: bool,
+) -> Option<(Vec<f64>, f64)> {
+    let (d, positions): (_, Vec<usize>) = (axes.len(), rows.iter().map(|(_, p)| *p).collect());
+    let with_origin = std::iter::once(origin(observations).unwrap_or(positions[0])).chain(positions.iter().copied());
+    let products = products.of(with_origin.collect(), |p| observations.residuals(p));
+    let points = rows.iter().map(|(x, _)| x.clone()).collect();
+    // In units of the value.
+    let limit =
+        |(k, penalty): (usize, &f64)| positions.iter().map(|&p| penalty * observations.constraints(p)[k]).collect();
+    let limits = merit.penalties.iter().enumerate().map(limit).collect();
+    let model = Residuals::fit(points, products, limits, radius, noisy)?;
+    let mut within = Halfspaces::cube(d, radius);
+    for (k, &i) in axes.iter().enumerate() {
+        for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
+            let mut normal = vec![0.0; d];
+            normal[k] = sign;
+            within.push(normal, room);
+        }
+    }
+    let start = vec![0.0; d];
+    let (x, _) = sqp::minimise(&model, &within, &start, radius, ROUNDS);
+    let worth = |x: &[f64]| {
+        let look = model.look(x);
+        look.value + look.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>()
+    };
+    let gain = worth(&start) - worth(&x);
+    Some((x, gain))
+}
+
 /// Adapts the trust region to what the newest forecast has shown, unless that failed while a direction is `open`: then the model may be
 /// at fault, and not the size of the region, and has learned from it.
-fn adapt_radius(observations: &Observations, run: &mut LocalRun, open: bool) {
-    let Some(shown) = run.followed.and_then(|followed| observations.position(followed.id)) else { return };
+fn adapt_radius(problem: Problem<'_>, run: &mut LocalRun, merit: &Merit, open: bool) {
+    let Some(shown) = run.followed.and_then(|followed| problem.observations.position(followed.id)) else { return };
     let Some(followed) = run.followed.take().filter(|followed| followed.gain > 0.0) else { return };
-    let gained = observations.value(shown).map_or(f64::NEG_INFINITY, |value| followed.from - value);
+    let gained = merit.told(problem, shown).map_or(f64::NEG_INFINITY, |merit| followed.from - merit);
     let ratio = gained / followed.gain;
     if ratio < POOR {
         run.radius *= if open { 1.0 } else { SHRINK };
@@ -79,22 +138,45 @@ fn adapt_radius(observations: &Observations, run: &mut LocalRun, open: bool) {
     }
 }
 
+/// Why the run has no more to give, if so: the newest step of the model was told, and predicted nothing but rounding; or it leads to a minimum inside
+/// the trust region and predicted but a small part of what separates the run from the best of all.
+pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
+    let (observations, switches) = (problem.observations, &problem.settings.switches);
+    let followed = run.followed.filter(|f| f.gain > 0.0 && observations.position(f.id).is_some())?;
+    let of_residuals = run.radius > 0.0 && !observations.residuals(standing.best).is_empty();
+    if !of_residuals || !problem.ends || standing.noisy {
+        return None;
+    }
+    if followed.gain <= switches.precision * standing.merit {
+        return Some(RestartCause::OutputRange);
+    }
+    let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
+    let hopeless = switches.restarts && followed.length < run.radius && followed.gain < HOPELESS * behind;
+    hopeless.then_some(RestartCause::Hopeless)
+}
+
 /// Where the sum of squares of the modelled residuals is least inside the trust region; or, with too few observations for a
 /// model, a point along a direction in which there is none.
-pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing) -> Option<Forecast> {
+pub(super) fn find(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    standing: &Standing,
+    products: &mut Products,
+) -> Option<Forecast> {
     let (observations, domain) = (problem.observations, problem.domain);
     let on_lattice = domain.is_mixed() && run.extent != Extent::Reals;
-    if observations.residuals(standing.best).is_empty() || on_lattice || problem.constraints() > 0 {
+    if observations.residuals(standing.best).is_empty() || on_lattice {
         return None;
     }
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
-    let (d, rows) = (axes.len(), nearest_rows(problem, standing.best, &axes));
+    let (d, rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes));
     if run.radius == 0.0 {
         run.radius = typical_distance(&rows);
     }
     let centre = observations.unit(standing.best);
     let open = unexplored(&rows, run.radius, &axes, centre).is_some();
-    adapt_radius(observations, run, open);
+    let merit = Merit::of_told(problem, run);
+    adapt_radius(problem, run, &merit, open);
     if run.radius < LEAST_RADIUS || run.followed.is_some() {
         return None; // one is pending
     }
@@ -103,32 +185,27 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing
         axes.iter().zip(x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
         u
     };
-    let from = observations.value(standing.best)?;
+    let from = merit.told(problem, standing.best)?;
     if rows.len() <= d {
         return unexplored(&rows, run.radius, &axes, centre).and_then(|x| Forecast::new(place(&x), from, 0.0));
     }
-    let residuals: Vec<&[f64]> = rows.iter().map(|(_, p)| observations.residuals(*p)).collect();
-    let points = rows.iter().map(|(x, _)| x.clone()).collect();
-    let model = Residuals::fit(points, &residuals, run.radius, standing.noisy)?;
-    let mut within = Halfspaces::cube(d, run.radius);
-    for (k, &i) in axes.iter().enumerate() {
-        for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
-            let mut normal = vec![0.0; d];
-            normal[k] = sign;
-            within.push(normal, room);
-        }
-    }
-    let (x, _) = sqp::minimise(&model, &within, &vec![0.0; d], run.radius, ROUNDS);
-    let gain = model.look(&vec![0.0; d]).value - model.look(&x).value;
+    let with = (products, &merit);
+    let (x, gain) = least(observations, &rows, (&axes, centre), with, run.radius, standing.noisy)?;
     Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
+}
+
+/// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products.
+fn origin(observations: &Observations) -> Option<usize> {
+    let known = 0..observations.len() / STAYS * STAYS;
+    let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
+    known.filter(|p| !observations.residuals(*p).is_empty()).min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
 /// An observation: its displacement from the best along the axes that move, and its position in the history.
 type Row = (Vec<f64>, usize);
 
 /// The observations with residuals nearest to the best one, that one first.
-fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize]) -> Vec<Row> {
-    let (observations, domain) = (problem.observations, problem.domain);
+fn nearest_rows((domain, observations): (&Domain, &Observations), best: usize, axes: &[usize]) -> Vec<Row> {
     let centre = observations.unit(best);
     let row = |p: usize| -> Row { (axes.iter().map(|&i| observations.unit(p)[i] - centre[i]).collect(), p) };
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
