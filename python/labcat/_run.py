@@ -237,6 +237,8 @@ class Run:
         if self._default_budget and reason == "budget":
             per_parameter = budget // self._optimizer.space.n_free
             message += f" (no budget was given: it was {per_parameter} per parameter, {budget})"
+        if (self._optimizer.report or {}).get("gradients_left_out"):
+            message += "; the gradients do not agree with the values around the best point and were left out"
         return message
 
     def _broken_off(self, exception: BaseException) -> OptimizeResult:

@@ -143,6 +143,19 @@ def rosenbrock(x):
     return float(np.sum(100 * a**2 + b**2)), gradient
 
 
+def test_gradients_of_the_wrong_sign_are_left_out_and_that_is_said():
+    def wrong(x):
+        value, gradient = rosenbrock(x)
+        return value, -gradient
+
+    options = {"budget": 40, "rng": 1}
+    box = [(-5, 10)] * 3
+    result = labcat.minimize(wrong, box, jac=True, **options)
+    assert "gradients do not agree" in result.message
+    assert result.fun == labcat.minimize(lambda x: rosenbrock(x)[0], box, **options).fun
+    assert "gradients" not in labcat.minimize(rosenbrock, box, jac=True, **options).message
+
+
 def test_gradients_save_evaluations():
     box = [(-5, 10)] * 3
     options = {"target": 1e-8, "budget": 300, "rng": 1, "quartic": False}  # a quartic solves this one without derivatives, too

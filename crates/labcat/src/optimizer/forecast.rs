@@ -6,8 +6,8 @@ use super::model::{Model, Standing, Workspace};
 use super::nearest::{self, Forecast, NEWEST, Nearest};
 use super::problem::{Choice, Problem};
 use super::report::Origin;
-use super::residuals;
 use super::run::{Extent, Followed, LocalRun, Progress};
+use super::{residuals, slopes};
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
@@ -268,6 +268,9 @@ pub(super) fn next(
 ) -> Option<Choice> {
     if let Some(forecast) = residuals::find(problem, run, &model.standing, &mut work.products) {
         return follow(problem, run, &forecast, id);
+    }
+    if let Some(choice) = slopes::find(problem, run, model).and_then(|lowest| follow(problem, run, &lowest, id)) {
+        return Some(choice);
     }
     // Asked here and not where it is found: what was followed since must not change a step that is done again.
     let first = model.forecast.take_if(|_| !is_waiting(problem, run));

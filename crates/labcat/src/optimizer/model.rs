@@ -8,6 +8,7 @@ use super::problem::Problem;
 use super::region;
 use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
+use super::slopes;
 use crate::acquisition::maximise::Maximiser;
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
@@ -529,30 +530,25 @@ pub(super) fn add_slopes(
     surrogate: &mut Surrogate,
     outputs: &Outputs,
 ) {
-    let (observations, domain) = (problem.observations, problem.domain);
-    let told = |row: &usize| observations.gradient(members[*row]).next().is_some();
+    let told = |row: &usize| problem.observations.gradient(members[*row]).next().is_some();
     let mut rows: Vec<usize> = (0..members.len()).filter(told).collect();
-    if rows.is_empty() {
+    let (x, y, d) = (surrogate.gp.inputs().clone(), surrogate.gp.outputs(), problem.domain.dim());
+    let exact = problem.settings.switches.quadratic && surrogate.gp.noise().is_empty();
+    if rows.is_empty() || exact && !slopes::agree(problem, &x, members, &rows) {
         return;
     }
-    let (x, y, d) = (surrogate.gp.inputs().clone(), surrogate.gp.outputs(), domain.dim());
     let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
     rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
     let mut count = 0;
     for row in rows {
-        let position = members[row];
-        let (u, gradient): (_, Vec<f64>) = (observations.unit(position), observations.gradient(position).collect());
+        let told = slopes::at(problem, members[row]);
         // A step along coordinate j of the box: its direction in the frame, and what it changes there.
         let slope = |j: usize| Slope {
             x: (0..d).map(|i| x[(row, i)]).collect(),
             direction: (0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]).collect(),
-            value: gradient[domain.parameter_of(j)] * domain.stretch(j, u[j]) / outputs.slope(y[row]),
+            value: told[j] / outputs.slope(y[row]),
         };
-        let is_real = |j: &usize| {
-            domain.axes()[*j] == Axis::Real
-                && domain.is_active(domain.parameter_of(*j), &observations.all()[position].x)
-        };
-        let new: Vec<Slope> = (0..d).filter(is_real).map(slope).filter(|slope| slope.value.is_finite()).collect();
+        let new: Vec<Slope> = (0..d).map(slope).filter(|slope| slope.value.is_finite()).collect();
         if count > 0 && count + new.len() > (SLOPES * d).min(MOST_SLOPES) {
             break;
         }

@@ -120,6 +120,9 @@ pub struct StepReport {
     pub predicted: f64,
     /// Candidates clipped to the bounds because rejection did not find enough inside.
     pub clipped: usize,
+    /// Whether gradients were told that do not agree with the values: the model then goes without them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub gradients_left_out: bool,
     /// The restart that this step began with, if any.
     pub restart: Option<RestartCause>,
 }

@@ -18,15 +18,8 @@ use crate::sqp::{self, Program};
 /// Observations per dimension that the model takes, the nearest to the best, and among how many of the newest.
 const EACH: usize = 4;
 const AMONG: usize = 1000;
-/// Ratios of actual to predicted reduction below which the trust region shrinks and above which it grows; the factors; its least size.
-const POOR: f64 = 0.1;
-const GOOD: f64 = 0.7;
-const SHRINK: f64 = 0.5;
-const GROW: f64 = 2.0;
+/// The least size of the trust region.
 const LEAST_RADIUS: f64 = 1e-11;
-/// A ratio as near to 1 as this lets the trust region grow by more.
-const EXACT: f64 = 0.1;
-const GROW_MORE: f64 = 4.0;
 /// Of the nearest observations one whose value is this many times their median tells nothing of the residuals around the best.
 const USELESS: f64 = 1e6;
 /// Along each direction the observations within so many trust regions have to spread by this part of it before it shrinks.
@@ -121,23 +114,6 @@ fn least(
     Some((x, gain))
 }
 
-/// Adapts the trust region to what the newest forecast has shown, unless that failed while a direction is `open`: then the model may be
-/// at fault, and not the size of the region, and has learned from it.
-fn adapt_radius(problem: Problem<'_>, run: &mut LocalRun, merit: &Merit, open: bool) {
-    let Some(shown) = run.followed.and_then(|followed| problem.observations.position(followed.id)) else { return };
-    let Some(followed) = run.followed.take().filter(|followed| followed.gain > 0.0) else { return };
-    let gained = merit.told(problem, shown).map_or(f64::NEG_INFINITY, |merit| followed.from - merit);
-    let ratio = gained / followed.gain;
-    if ratio < POOR {
-        run.radius *= if open { 1.0 } else { SHRINK };
-    } else if ratio > GOOD {
-        let factor = if (ratio - 1.0).abs() < EXACT { GROW_MORE } else { GROW };
-        run.radius = run.radius.max(factor * followed.length).min(1.0);
-    } else {
-        run.radius = (SHRINK * run.radius).max(followed.length);
-    }
-}
-
 /// Why the run has no more to give, if so: the newest step of the model was told, and predicted nothing but rounding; or it leads to a minimum inside
 /// the trust region and predicted but a small part of what separates the run from the best of all.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
@@ -176,7 +152,7 @@ pub(super) fn find(
     let centre = observations.unit(standing.best);
     let open = unexplored(&rows, run.radius, &axes, centre).is_some();
     let merit = Merit::of_told(problem, run);
-    adapt_radius(problem, run, &merit, open);
+    run.adapt_radius(observations, |shown| merit.told(problem, shown), open);
     if run.radius < LEAST_RADIUS || run.followed.is_some() {
         return None; // one is pending
     }

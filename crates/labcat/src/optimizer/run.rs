@@ -9,6 +9,15 @@ use crate::gp::Buffers;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
+/// Ratios of actual to predicted reduction below which a forecast's trust region shrinks and above which it grows; the factors; and a ratio as
+/// near to 1 as this lets it grow by more.
+const POOR: f64 = 0.1;
+const GOOD: f64 = 0.7;
+const SHRINK: f64 = 0.5;
+const GROW: f64 = 2.0;
+const EXACT: f64 = 0.1;
+const GROW_MORE: f64 = 4.0;
+
 /// State of a local run.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -27,7 +36,7 @@ pub(super) struct LocalRun {
     /// The newest forecast that was followed. (May be null, not missing.)
     #[cfg_attr(feature = "serde", serde(rename = "promise", deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) followed: Option<Followed>,
-    /// The trust region of the residuals' model, half its side in units of the box; 0 before it begins.
+    /// The trust region of forecasts by residuals or slopes, half its side in units of the box; 0 before it begins.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_nil"))]
     pub(super) radius: f64,
     /// What it searches.
@@ -224,6 +233,28 @@ impl LocalRun {
             for (j, value) in scratch.iter().enumerate() {
                 x[(row, j)] = *value;
             }
+        }
+    }
+
+    /// Adapts the trust region of forecasts to what the newest one has shown, unless that failed while a direction is `open`: then the model
+    /// may be at fault, and not the size of the region, and has learned from it.
+    pub(super) fn adapt_radius(
+        &mut self,
+        observations: &Observations,
+        merit: impl Fn(usize) -> Option<f64>,
+        open: bool,
+    ) {
+        let Some(shown) = self.followed.and_then(|followed| observations.position(followed.id)) else { return };
+        let Some(followed) = self.followed.take().filter(|followed| followed.gain > 0.0) else { return };
+        let gained = merit(shown).map_or(f64::NEG_INFINITY, |merit| followed.from - merit);
+        let ratio = gained / followed.gain;
+        if ratio < POOR {
+            self.radius *= if open { 1.0 } else { SHRINK };
+        } else if ratio > GOOD {
+            let factor = if (ratio - 1.0).abs() < EXACT { GROW_MORE } else { GROW };
+            self.radius = self.radius.max(factor * followed.length).min(1.0);
+        } else {
+            self.radius = (SHRINK * self.radius).max(followed.length);
         }
     }
 

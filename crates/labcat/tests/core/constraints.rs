@@ -221,6 +221,98 @@ fn gradients_save_evaluations_and_half_of_them_some() {
     assert!(half < without, "{half} evaluations with some gradients, {without} without");
 }
 
+/// Rosenbrock's function, told with what is made of each gradient, from a batch of `together` to the next.
+fn tell_valley(optimizer: &mut Optimizer, n: usize, together: usize, told: &impl Fn(Vec<f64>) -> Vec<f64>) {
+    for _ in 0..n / together {
+        for s in optimizer.ask_many(together).unwrap() {
+            let (value, gradient) = rosenbrock(&s.x);
+            optimizer.tell(s.id, Outcome::from(value).with_gradient(told(gradient))).unwrap();
+        }
+    }
+}
+
+/// The median over five seeds of the best value after a budget, and in how many runs the gradients are left out.
+fn median_best(d: usize, (budget, together): (usize, usize), told: impl Fn(Vec<f64>) -> Vec<f64>) -> (f64, usize) {
+    let (mut best, mut left_out) = (Vec::new(), 0);
+    for seed in 0..5 {
+        let mut optimizer = Optimizer::new(Domain::new(&vec![(-5.0, 10.0); d]).unwrap(), config(seed, 0)).unwrap();
+        tell_valley(&mut optimizer, budget, together, &told);
+        optimizer.ask().unwrap();
+        left_out += usize::from(optimizer.report().unwrap().gradients_left_out);
+        best.push(optimizer.best().unwrap().outcome.value().unwrap());
+    }
+    best.sort_unstable_by(f64::total_cmp);
+    (best[2], left_out)
+}
+
+#[test]
+fn gradients_lead_through_a_valley() {
+    let (five, _) = median_best(5, (60, 1), |gradient| gradient);
+    assert!(five < 1e-4, "{five}");
+    let (ten, _) = median_best(10, (100, 1), |gradient| gradient);
+    assert!(ten < 1e-1, "{ten}");
+    let (alone, together) = (median_best(5, (60, 3), |_| Vec::new()).0, median_best(5, (60, 3), |gradient| gradient).0);
+    assert!(together < alone, "three at a time: {together}, {alone} without gradients");
+    let partial = |gradient: Vec<f64>| std::iter::once(f64::NAN).chain(gradient.into_iter().skip(1)).collect();
+    let (without, partial) = (median_best(4, (60, 1), |_| Vec::new()).0, median_best(4, (60, 1), partial).0);
+    assert!(partial < without, "one derivative unknown: {partial}, {without} without any");
+}
+
+#[test]
+fn gradients_of_zeros_or_of_the_wrong_sign_change_nothing_and_that_is_said() {
+    let (without, left_out) = median_best(4, (80, 1), |_| Vec::new());
+    assert_eq!(left_out, 0);
+    assert_eq!(median_best(4, (80, 1), |gradient| vec![0.0; gradient.len()]), (without, 5));
+    assert_eq!(median_best(4, (80, 1), |gradient| gradient.iter().map(|g| -g).collect()), (without, 5));
+}
+
+/// An ellipsoid of condition 10⁶ is known after a gradient for each dimension.
+#[test]
+fn a_quadratic_is_solved_by_one_gradient_for_each_dimension() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(-4.0, 6.0); 6]).unwrap(), config(1, 0)).unwrap();
+    optimizer.start_at(&[&[3.0, -2.0, 0.5, 5.0, -1.0, 2.0]], None).unwrap();
+    for _ in 0..12 {
+        let s = optimizer.ask().unwrap();
+        let weight = |i: usize| 10.0_f64.powf(1.2 * i as f64);
+        let value: f64 = s.x.iter().enumerate().map(|(i, x)| weight(i) * (x - 1.0).powi(2)).sum();
+        let gradient = s.x.iter().enumerate().map(|(i, x)| 2.0 * weight(i) * (x - 1.0)).collect();
+        optimizer.tell(s.id, Outcome::from(value).with_gradient(gradient)).unwrap();
+    }
+    let best = optimizer.best().unwrap().outcome.value().unwrap();
+    assert!(best < 1e-6, "{best}");
+}
+
+/// With the least value on a bound and a known constraint: both are kept, and met to rounding.
+#[test]
+fn steps_along_gradients_keep_bounds_and_known_constraints() {
+    let known = Known::default().at_most(vec![1.0, 1.0], 1.0);
+    let mut optimizer = Optimizer::with_constraints(square(), config(3, 0), known).unwrap();
+    for _ in 0..30 {
+        let s = optimizer.ask().unwrap();
+        let (a, b) = (s.x[0] - 1.0, s.x[1] - 1.0);
+        assert!(s.x[0] + s.x[1] <= 1.0 + 1e-12);
+        let outcome = Outcome::from(a * a + 2.0 * b * b).with_gradient(vec![2.0 * a, 4.0 * b]);
+        optimizer.tell(s.id, outcome).unwrap();
+    }
+    let best = optimizer.best().unwrap().outcome.value().unwrap();
+    assert!((best - 2.0 / 3.0).abs() < 1e-9, "{best}");
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_state_amid_steps_along_gradients_goes_on_bit_for_bit() {
+    for together in [1, 3] {
+        let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 10.0); 3]).unwrap(), config(2, 0)).unwrap();
+        tell_valley(&mut optimizer, 6, together, &|gradient| gradient);
+        for _ in 0..12 {
+            let mut copy = Optimizer::from_json(&optimizer.to_json()).unwrap();
+            tell_valley(&mut copy, together, together, &|gradient| gradient);
+            tell_valley(&mut optimizer, together, together, &|gradient| gradient);
+            assert_eq!(optimizer.to_json(), copy.to_json());
+        }
+    }
+}
+
 /// An integer, a category, a boolean and a real.
 fn mixed_space() -> Domain {
     let parameters = vec![
