@@ -1,6 +1,6 @@
 //! Configurations of integers and categories: how many there are, which they are, and which lie next to each other.
 
-use super::{Axis, Domain, LARGEST, Parameter, ParameterKind};
+use super::{Axis, Domain, LARGEST, ParameterKind};
 use std::ops::Range;
 
 impl Domain {
@@ -43,15 +43,6 @@ impl Domain {
             k /= levels;
         }
         self.canonical(&x)
-    }
-
-    /// Whether a parameter has values without an order.
-    pub(crate) fn has_labels(&self) -> bool {
-        let is_label = |p: &Parameter| match &p.kind {
-            ParameterKind::Categorical { ordered, .. } => !ordered,
-            kind => *kind == ParameterKind::Boolean,
-        };
-        self.parameters.iter().any(|p| is_label(p) && p.levels() != Some(1))
     }
 
     /// The coordinates of each parameter whose axes never turn.

@@ -1,6 +1,6 @@
-//! Whose turn it is: the local run; in a space with integers or categories also the search of the reals around the best of them, and where
-//! labels stand beside other parameters, or the search is to be global, a survey of the whole box. Which labels belong together, and in
-//! which basin the reals lie, is seen from afar; the local runs find it exactly.
+//! Whose turn it is: the local run; in a space with integers or categories also the search of the reals around the best of them; there, or
+//! if the search is to be global, also a survey of the whole box. Which labels belong together, and in which basin the numbers lie, is
+//! seen from afar; the local runs find it exactly.
 
 use super::config::{Scope, Settings};
 use super::dataset::Output;
@@ -230,7 +230,7 @@ impl Portfolio {
     fn begin_survey(&mut self, problem: Problem<'_>) {
         let Problem { domain, observations, .. } = problem;
         let has_more = domain.axes().iter().any(|axis| *axis != Axis::Choice);
-        let wanted = domain.has_labels() || problem.settings.switches.search == Scope::Global;
+        let wanted = domain.is_mixed() || problem.settings.switches.search == Scope::Global;
         if !(wanted && has_more) || region::is_small(domain) {
             self.survey = None;
         } else if self.survey.is_none() {

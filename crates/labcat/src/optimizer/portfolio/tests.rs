@@ -32,16 +32,17 @@ proptest! {
     }
 }
 
-/// Integers are searched without one, and so are labels alone and a small space.
+/// Labels alone and a small space are searched without one, and so are reals.
 #[test]
-fn only_labels_are_surveyed() {
+fn what_is_surveyed() {
     let label = || Parameter::categorical("k", ["a", "b", "c"]);
     let (real, whole) = (|| Parameter::real("x", 0.0, 1.0), || Parameter::integer("n", 0.0, 1.0));
     let spaces = [
         (vec![label(), real()], true),
         (vec![Parameter::boolean("b"), real()], true),
-        (vec![whole(), real()], false),
-        (vec![label().ordered(), real()], false),
+        (vec![whole(), real()], true),
+        (vec![label().ordered(), real()], true),
+        (vec![real()], false),
         (vec![label(), Parameter::integer("n", 0.0, 99.0)], false),
         ((0..9).map(|k| Parameter::categorical(&format!("k{k}"), ["a", "b", "c"])).collect(), false),
         (
