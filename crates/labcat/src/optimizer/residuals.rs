@@ -114,16 +114,19 @@ fn least(
     Some((x, gain))
 }
 
-/// Why the run has no more to give, if so: the newest step of the model was told, and predicted nothing but rounding; or it leads to a minimum inside
+/// Why the run has no more to give, if so: the newest step of the model predicted and changed as good as nothing; or it leads to a minimum inside
 /// the trust region and predicted but a small part of what separates the run from the best of all.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
-    let followed = run.followed.filter(|f| f.gain > 0.0 && observations.position(f.id).is_some())?;
+    let followed = run.followed.filter(|f| f.gain > 0.0)?;
+    let shown = observations.position(followed.id)?;
     let of_residuals = run.radius > 0.0 && !observations.residuals(standing.best).is_empty();
     if !of_residuals || !problem.ends || standing.noisy {
         return None;
     }
-    if followed.gain <= switches.precision * standing.merit {
+    let changed =
+        Merit::of_told(problem, run).told(problem, shown).map_or(f64::INFINITY, |merit| followed.from - merit);
+    if followed.gain.max(changed.abs()) <= switches.precision * standing.merit {
         return Some(RestartCause::OutputRange);
     }
     let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);

@@ -132,3 +132,89 @@ fn a_resumed_calibration_goes_on_bit_for_bit() {
     }
     assert!(optimizer.best().unwrap().outcome.value().unwrap() < 1e-6);
 }
+
+/// The points of the first design begin where those before predict the least sum: a coordinate is not left where it was until all are explored.
+#[test]
+fn the_first_design_follows_the_model() {
+    let centre = [0.4, -0.3, 0.5, -0.6, 0.2];
+    let mut optimizer = Optimizer::new(Domain::new(&[(-10.0, 10.0); 5]).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[&[0.0; 5]], None).unwrap();
+    let mut off = Vec::new();
+    for _ in 0..7 {
+        let s = optimizer.ask().unwrap();
+        let residuals: Vec<f64> = s.x.iter().zip(centre).map(|(x, c)| x - c).collect();
+        off.push(residuals.iter().filter(|r| r.abs() > 1e-6).count());
+        optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+    }
+    assert_eq!(off, [5, 5, 4, 3, 2, 1, 0], "coordinates that are not where they belong");
+}
+
+/// What a revised evaluation was told before is not kept anywhere.
+#[cfg(feature = "serde")]
+#[test]
+fn a_revised_evaluation_is_forgotten() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 5.0); 2]).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[&[-1.2, 1.0]], None).unwrap();
+    for _ in 0..9 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, Outcome::of_residuals(rosenbrock(&s.x))).unwrap();
+    }
+    let told = optimizer.evaluations()[7].clone();
+    let turned = told.outcome.residuals().iter().map(|r| -r).collect(); // the same sum of squares
+    optimizer.revise(told.id, Outcome::of_residuals(turned)).unwrap();
+    let mut again = Optimizer::from_json(&optimizer.to_json()).unwrap();
+    assert_eq!(optimizer.ask().unwrap(), again.ask().unwrap());
+}
+
+/// Evaluations until the sum of squares is at most `goal` where a measured constraint is satisfied.
+fn evaluations_under(goal: f64, most: usize, told: bool) -> usize {
+    let mut config = seeded(Preset::Default, 1);
+    config.constraints = 1;
+    let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 5.0); 2]).unwrap(), config).unwrap();
+    optimizer.start_at(&[&[-1.2, 1.0]], None).unwrap();
+    for n in 1..=most {
+        let s = optimizer.ask().unwrap();
+        let (residuals, limit) = (rosenbrock(&s.x), s.x[0] * s.x[0] + s.x[1] * s.x[1] - 1.0);
+        let value: f64 = residuals.iter().map(|r| r * r).sum();
+        if value <= goal && limit <= 0.0 {
+            return n;
+        }
+        let outcome = if told { Outcome::of_residuals(residuals) } else { Outcome::from(value) };
+        optimizer.tell(s.id, outcome.with_constraints(vec![limit])).unwrap();
+    }
+    most + 1
+}
+
+/// On the unit disk Rosenbrock's function is at least 0.045674808: the constraint is modelled with the weights of the residuals.
+#[test]
+fn residuals_save_evaluations_under_measured_constraints() {
+    let (with, without) = (evaluations_under(0.04568, 100, true), evaluations_under(0.04568, 300, false));
+    assert!(with <= 40 && 2 * with <= without, "{with} evaluations with residuals, {without} without");
+}
+
+/// Evaluations until the sum of squares of reals beside an integer is small.
+fn evaluations_on_a_lattice(most: usize, told: bool) -> usize {
+    use labcat::Parameter;
+    let mut parameters: Vec<Parameter> = ["a", "b", "c", "d"].map(|name| Parameter::real(name, -5.0, 5.0)).to_vec();
+    parameters.push(Parameter::integer("n", 0.0, 9.0));
+    let domain = Domain::from_parameters(parameters).unwrap();
+    let mut optimizer = Optimizer::new(domain, seeded(Preset::Default, 1)).unwrap();
+    for n in 1..=most {
+        let s = optimizer.ask().unwrap();
+        let pairs = [rosenbrock(&s.x[..2]), rosenbrock(&s.x[2..4])].concat();
+        let residuals: Vec<f64> = pairs.into_iter().chain([s.x[4] - 6.0]).collect();
+        let value: f64 = residuals.iter().map(|r| r * r).sum();
+        if value <= 1e-6 {
+            return n;
+        }
+        optimizer.tell(s.id, if told { Outcome::of_residuals(residuals) } else { Outcome::from(value) }).unwrap();
+    }
+    most + 1
+}
+
+/// The reals beside an integer follow the model of the residuals.
+#[test]
+fn residuals_save_evaluations_beside_an_integer() {
+    let (with, without) = (evaluations_on_a_lattice(300, true), evaluations_on_a_lattice(300, false));
+    assert!(2 * with <= without, "{with} evaluations with residuals, {without} without");
+}
