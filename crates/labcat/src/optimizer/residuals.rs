@@ -34,12 +34,12 @@ const ROUNDS: usize = 25;
 /// Takes note of an evaluation of the first design around a starting point. A step that changes the residuals by far more than they are tells
 /// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design.
 pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &mut LocalRun, position: usize) {
-    let around_start = !run.started() && run.now.frame.scale().iter().any(|s| *s < 1.0);
     let by_value = |a: &&usize, b: &&usize| {
         let value = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
         value(**a).total_cmp(&value(**b))
     };
-    let Some(&best) = run.now.members.iter().min_by(by_value).filter(|_| around_start && !domain.is_mixed()) else {
+    let Some(&best) = run.now.members.iter().min_by(by_value).filter(|_| run.is_around_start() && !domain.is_mixed())
+    else {
         return;
     };
     let (r, s) = (observations.residuals(best), observations.residuals(position));
