@@ -228,9 +228,16 @@ impl Optimizer {
                 }
                 return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
-            // The linear trend of residuals takes one evaluation less than a model of their sum.
-            let told = self.run.now.members.first().is_some_and(|&p| !self.observations.residuals(p).is_empty());
-            let least = self.settings.initial_points.min(2 + self.domain.free_parameters() - usize::from(told));
+            // The linear trend of residuals takes one evaluation less than a model of their sum; and where the first gradient is whole, two tell
+            // more of the slopes around a start than a design.
+            let first = self.run.now.members.first();
+            let told = first.is_some_and(|&p| !self.observations.residuals(p).is_empty());
+            let sloped = first.is_some_and(|&p| slopes::at(problem!(self), p).iter().all(|slope| slope.is_finite()));
+            let least = if sloped { 2 } else { 2 + self.domain.free_parameters() - usize::from(told) };
+            let least = self.settings.initial_points.min(least);
+            if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {
+                self.run.design.clear();
+            }
             if !self.run.design.is_empty() || self.run.now.members.len() < least {
                 match self.design_point() {
                     Some(x) => return Ok((Choice::given(x, Origin::Design), restart)),

@@ -43,7 +43,7 @@ const ROUNDS: usize = 25;
 pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &mut LocalRun, position: usize) {
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
     let best = run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)));
-    let around_start = run.radius > 0.0 && !run.started() && !domain.is_mixed();
+    let around_start = run.is_around_start() && !domain.is_mixed();
     let Some(best) = best.filter(|&p| around_start && !observations.residuals(p).is_empty()) else { return };
     let (centre, r) = (observations.unit(best).to_vec(), observations.residuals(best));
     let is_far = |p: usize| {

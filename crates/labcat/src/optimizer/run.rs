@@ -193,6 +193,11 @@ impl LocalRun {
         self.before.is_some()
     }
 
+    /// Whether it is in its first design, around a starting point.
+    pub(super) fn is_around_start(&self) -> bool {
+        self.radius > 0.0 && !self.started()
+    }
+
     /// Whether the newest model would change with this observation: it is in the cache, or was when the newest step began.
     pub(super) fn rests_on(&self, position: usize) -> bool {
         let before = self.before.as_ref().map_or(&[][..], |b| &b.then.members);
