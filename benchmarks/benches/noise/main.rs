@@ -25,6 +25,8 @@ impl Dice {
 }
 
 const FUNCTIONS: [&str; 5] = ["quadratic", "quartic", "absolute", "exponential", "rosenbrock"];
+/// On which nothing was chosen, with other seeds.
+const OTHERS: [&str; 5] = ["ellipsoid", "cosh", "root", "hinge", "wavy"];
 
 fn value(name: &str, z: &[f64]) -> f64 {
     match name {
@@ -32,6 +34,14 @@ fn value(name: &str, z: &[f64]) -> f64 {
         "quartic" => z.iter().map(|z| z.powi(4)).sum(),
         "absolute" => z.iter().map(|z| z.abs()).sum(),
         "exponential" => z.iter().map(|z| (0.6 * z).exp() - 0.6 * z - 1.0).sum(),
+        "ellipsoid" => {
+            let last = z.len() as f64 - 1.0;
+            z.iter().enumerate().map(|(j, y)| 10_f64.powf(j as f64 / last - 1.0) * (y + 0.5 * z[0]).powi(2)).sum()
+        }
+        "cosh" => z.iter().map(|z| 3.0 * z.cosh().ln()).sum(),
+        "root" => z.iter().map(|z| z.abs().powf(1.5)).sum(),
+        "hinge" => z.iter().map(|z| if *z > 0.0 { 4.0 * z } else { 0.3 * z * z }).sum(),
+        "wavy" => z.iter().map(|z| z * z + 2.0 - 2.0 * (2.0 * z).cos()).sum(),
         _ => z.windows(2).map(|w| 10.0 * (w[1] - w[0] * w[0]).powi(2) + (w[0] - 1.0).powi(2)).sum(),
     }
 }
@@ -62,14 +72,14 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// How often the truth lies within two standard deviations of what is recommended, σ = 1 in [−5, 5]^d.
-fn coverage(seeds: u64, dims: &[usize]) -> Result<(), labcat::Error> {
+fn coverage(seeds: std::ops::Range<u64>, dims: &[usize], functions: [&str; 5]) -> Result<(), labcat::Error> {
     println!("noise d evaluations function: within 2 std, median regret, median std");
     for (word, noise) in [("auto", Noise::Auto), ("given", Noise::Sigma(1.0))] {
         for &d in dims {
-            for name in FUNCTIONS {
+            for name in functions {
                 let at = [if d == 5 { 100 } else { 60 }, if d == 5 { 250 } else { 150 }];
                 let mut found = at.map(|_| (0, Vec::new(), Vec::new()));
-                for seed in 0..seeds {
+                for seed in seeds.clone() {
                     let (mut dice, c) = (Dice(77 + seed), Dice(1000 + seed).between(d, -2.0, 2.0));
                     let mut optimizer = optimizer(Domain::new(&vec![(-5.0, 5.0); d])?, noise, seed, 0)?;
                     for (n, (within, regrets, stds)) in at.iter().zip(&mut found) {
@@ -82,7 +92,7 @@ fn coverage(seeds: u64, dims: &[usize]) -> Result<(), labcat::Error> {
                     }
                 }
                 for (n, (within, mut regrets, mut stds)) in at.iter().zip(found) {
-                    let share = within as f64 / seeds as f64;
+                    let share = within as f64 / seeds.clone().count() as f64;
                     println!("{word} {d} {n} {name}: {share:.2} {:.4} {:.3}", median(&mut regrets), median(&mut stds));
                 }
             }
@@ -138,28 +148,78 @@ fn constraints(seeds: u64) -> Result<(), labcat::Error> {
     Ok(())
 }
 
-/// Labels whose values are k/10 in a random order, against as many evaluations of each.
+/// The regret of choosing one of several values by the means of `n` evaluations: as many of each, or by Thompson sampling.
+fn chosen(values: &[f64], sigma: f64, n: usize, thompson: bool, dice: &mut Dice) -> f64 {
+    let (mut sum, mut count) = (vec![0.0; values.len()], vec![0.0_f64; values.len()]);
+    let lowest = |of: Vec<f64>| (0..of.len()).min_by(|a, b| of[*a].total_cmp(&of[*b])).unwrap_or(0);
+    for k in 0..n {
+        let drawn = |(s, c): (&f64, &f64)| s / c + sigma / c.sqrt() * dice.normal();
+        let first = k < values.len() || !thompson;
+        let pick = if first { k % values.len() } else { lowest(sum.iter().zip(&count).map(drawn).collect()) };
+        (sum[pick], count[pick]) = (sum[pick] + values[pick] + sigma * dice.normal(), count[pick] + 1.0);
+    }
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    values[lowest(sum.iter().zip(&count).map(|(s, c)| s / c).collect())] - least
+}
+
+/// Labels whose values are uniform in [0, 1], against as many evaluations of each and against Thompson sampling of independent labels, which
+/// are known from twenty runs for each of ours.
 fn labels(seeds: u64) -> Result<(), labcat::Error> {
-    for (count, n) in [(10, 60), (30, 150)] {
+    for (count, n) in [(10, 60), (10, 150), (30, 150)] {
         for sigma in [0.3, 1.0] {
-            let (mut ours, mut equal) = (0.0, 0.0);
+            let mut regrets = [(); 4].map(|()| Vec::new());
             for seed in 0..seeds {
-                let mut dice = Dice(91 + seed);
-                let values = dice.between(count, 0.0, 1.0);
+                let values = Dice(9100 + seed).between(count, 0.0, 1.0);
                 let least = values.iter().copied().fold(f64::INFINITY, f64::min);
                 let names: Vec<String> = (0..count).map(|k| k.to_string()).collect();
-                let label = Parameter::categorical("label", names.iter().map(String::as_str));
-                let mut optimizer = optimizer(Domain::from_parameters(vec![label])?, Noise::Sigma(sigma), seed, 0)?;
-                run(&mut optimizer, n, |x| (values[x[0] as usize] + sigma * dice.normal()).into())?;
-                ours += optimizer.recommended().map_or(1.0, |r| values[r.x[0] as usize] - least) / seeds as f64;
-                let each = sigma / ((n / count) as f64).sqrt();
-                let seen = |v: &f64| v + each * dice.normal();
-                let means: Vec<f64> = values.iter().map(seen).collect();
-                let pick = (0..count).min_by(|a, b| means[*a].total_cmp(&means[*b])).unwrap_or(0);
-                equal += (values[pick] - least) / seeds as f64;
+                for (noise, regrets) in [Noise::Sigma(sigma), Noise::Auto].into_iter().zip(&mut regrets) {
+                    let (mut dice, label) =
+                        (Dice(91 + seed), Parameter::categorical("label", names.iter().map(String::as_str)));
+                    let mut optimizer = optimizer(Domain::from_parameters(vec![label])?, noise, seed, 0)?;
+                    run(&mut optimizer, n, |x| (values[x[0] as usize] + sigma * dice.normal()).into())?;
+                    regrets.push(optimizer.recommended().map_or(1.0, |r| values[r.x[0] as usize] - least));
+                }
+                let mut dice = Dice(700 + seed);
+                for (thompson, regrets) in [false, true].into_iter().zip(&mut regrets[2..]) {
+                    regrets.push((0..20).map(|_| chosen(&values, sigma, n, thompson, &mut dice) / 20.0).sum());
+                }
             }
-            println!("{count} labels, sigma {sigma}: mean regret {ours:.3}, equal allocation {equal:.3}");
+            let [given, auto, equal, thompson] = regrets.map(|r: Vec<f64>| {
+                let (n, mean) = (r.len() as f64, r.iter().sum::<f64>() / r.len() as f64);
+                let error = (r.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / n / n).sqrt();
+                format!("{mean:.3} ± {error:.3}")
+            });
+            println!(
+                "{count} labels, {n} evaluations, sigma {sigma}: given {given}, auto {auto}, equal {equal}, Thompson {thompson}"
+            );
         }
+    }
+    Ok(())
+}
+
+/// Accuracies on 20 test samples, told how uncertain they are and not: d = 2, 80 evaluations.
+fn binomial(seeds: u64) -> Result<(), labcat::Error> {
+    for told in [true, false] {
+        let (mut missed, mut regrets) = (0, Vec::new());
+        for seed in 0..seeds {
+            let (mut dice, c) = (Dice(41 + seed), Dice(800 + seed).between(2, -2.0, 2.0));
+            let f = |x: &[f64]| 0.1 + 0.02 * value("quadratic", &minus(x, &c)).min(40.0);
+            let mut optimizer = optimizer(Domain::new(&[(-5.0, 5.0); 2])?, Noise::Auto, seed, 0)?;
+            run(&mut optimizer, 80, |x| {
+                let wrong = (0..20).filter(|_| dice.unit() < f(x)).count() as f64 / 20.0;
+                let std = ((wrong + 0.05) * (1.05 - wrong) / 20.0).sqrt();
+                let outcome = Outcome::from(wrong);
+                if told { outcome.clone().with_std(std).unwrap_or(outcome) } else { outcome }
+            })?;
+            missed += u64::from(!optimizer.has_noise());
+            regrets.extend(optimizer.recommended().map(|r| f(&r.x) - 0.1));
+        }
+        let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
+        let error = (regrets.iter().map(|r| (r - mean).powi(2)).sum::<f64>()).sqrt() / regrets.len() as f64;
+        println!(
+            "told {told}: missed {missed} of {seeds}, regret {mean:.4} ± {error:.4}, median {:.4}",
+            median(&mut regrets)
+        );
     }
     Ok(())
 }
@@ -234,15 +294,19 @@ fn main() -> Result<(), labcat::Error> {
     let seeds = args.get(1).and_then(|n| n.parse().ok()).unwrap_or(20);
     let dims: Vec<usize> = args.get(2).map_or(vec![2, 3, 5], |d| d.split(',').filter_map(|d| d.parse().ok()).collect());
     match args.first().map(String::as_str) {
-        Some("coverage") => coverage(seeds, &dims),
+        Some("coverage") => coverage(0..seeds, &dims, FUNCTIONS),
+        Some("confirm") => coverage(100..100 + seeds, &dims, OTHERS),
         Some("strong") => strong(seeds),
         Some("constraints") => constraints(seeds),
         Some("labels") => labels(seeds),
+        Some("binomial") => binomial(seeds),
         Some("outliers") => outliers(seeds),
         Some("cost") => cost(),
         Some("exact") => exact(),
         _ => {
-            println!("coverage, strong, constraints, labels, outliers (each with a number of seeds), cost or exact");
+            println!(
+                "coverage, confirm, strong, constraints, labels, binomial, outliers (each with a number of seeds), cost or exact"
+            );
             Ok(())
         }
     }

@@ -273,24 +273,30 @@ impl Gp {
 
     /// Functions drawn from the posterior, at the rows of `points`; `None` if their covariance cannot be factored.
     pub(crate) fn draws(&self, points: &Matrix, count: usize, rng: &mut Rng) -> Option<Vec<Vec<f64>>> {
-        const JITTER: f64 = 1e-8;
+        /// Of the largest variance before: what is left of it is a difference, as precise as the model is well conditioned.
+        const JITTERS: [f64; 4] = [1e-10, 1e-8, 1e-6, 1e-4];
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
         self.predict(points, &mut k_star, &mut mean, &mut std);
         let (mut correlations, mut covariance, mut known) = (Matrix::default(), Matrix::default(), Matrix::default());
-        let prior = Prior { nugget: JITTER * self.prior.signal, ..self.prior };
-        kernel_matrix(&prior, points, &mut correlations, &mut covariance);
+        kernel_matrix(&Prior { nugget: 0.0, ..self.prior }, points, &mut correlations, &mut covariance);
         if let Some(trend) = &self.b.trend {
             trend.add_to(points, &mut covariance);
         }
+        let largest = (0..points.rows()).map(|q| covariance[(q, q)]).fold(0.0, f64::max);
         linalg::neg_gram(&k_star, &mut known);
         for q in 0..points.rows() {
             linalg::axpy(covariance.col_mut(q), 1.0, known.col(q));
         }
-        linalg::cholesky(&mut covariance).ok()?;
+        let factored = |jitter: f64| {
+            let mut factor = covariance.clone();
+            (0..points.rows()).for_each(|q| factor[(q, q)] += jitter * largest);
+            linalg::cholesky(&mut factor).is_ok().then_some(factor)
+        };
+        let factor = JITTERS.into_iter().find_map(factored)?;
         let mut draw = || {
             let z: Vec<f64> = (0..mean.len()).map(|_| rng.normal()).collect();
             let mut draw = mean.clone();
-            z.iter().enumerate().for_each(|(q, z)| linalg::axpy(&mut draw[q..], *z, &covariance.col(q)[q..]));
+            z.iter().enumerate().for_each(|(q, z)| linalg::axpy(&mut draw[q..], *z, &factor.col(q)[q..]));
             draw
         };
         Some((0..count).map(|_| draw()).collect())

@@ -7,7 +7,7 @@ use super::nearest::{self, Forecast, NEWEST, Nearest};
 use super::problem::{Choice, Problem};
 use super::report::Origin;
 use super::run::{Extent, Followed, LocalRun, Progress};
-use super::{residuals, slopes};
+use super::{residuals, secants};
 use crate::frame::{Frame, Outputs};
 use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
@@ -269,7 +269,7 @@ pub(super) fn next(
     if let Some(forecast) = residuals::find(problem, run, &model.standing, &mut work.products) {
         return follow(problem, run, &forecast, id);
     }
-    if let Some(choice) = slopes::find(problem, run, model).and_then(|lowest| follow(problem, run, &lowest, id)) {
+    if let Some(choice) = secants::find(problem, run, model).and_then(|lowest| follow(problem, run, &lowest, id)) {
         return Some(choice);
     }
     // Asked here and not where it is found: what was followed since must not change a step that is done again.

@@ -19,6 +19,7 @@ pub(crate) mod report;
 mod residuals;
 mod run;
 mod search;
+mod secants;
 mod seen;
 mod slopes;
 #[cfg(feature = "serde")]

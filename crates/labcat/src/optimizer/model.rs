@@ -14,7 +14,7 @@ use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, normalise};
 use crate::gp::residuals::Products;
 use crate::gp::surrogate::{Rows, Surrogate};
-use crate::gp::{Buffers, Gp, Prior, Slope};
+use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
 use crate::linalg::Matrix;
 use crate::math;
@@ -39,9 +39,6 @@ const FOLLOW: f64 = 0.2;
 const PATIENCE: usize = 40;
 /// A run ends by its precision only once no half-width of its region exceeds this part of the box.
 const SMALL_REGION: f64 = 1e-4;
-/// Derivatives per dimension that enter the model, and the most in all.
-const SLOPES: usize = 20;
-const MOST_SLOPES: usize = 400;
 /// Violations of a constraint per coefficient of its trend, and among how many of the newest observations they are looked for.
 const VIOLATIONS: usize = 2;
 const AMONG: usize = 1000;
@@ -523,40 +520,6 @@ fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usiz
     found
 }
 
-/// The derivatives told at the members nearest to the centre, as many as the model takes.
-pub(super) fn add_slopes(
-    problem: Problem<'_>,
-    (frame, members): (&Frame, &[usize]),
-    surrogate: &mut Surrogate,
-    outputs: &Outputs,
-) {
-    let told = |row: &usize| problem.observations.gradient(members[*row]).next().is_some();
-    let mut rows: Vec<usize> = (0..members.len()).filter(told).collect();
-    let (x, y, d) = (surrogate.gp.inputs().clone(), surrogate.gp.outputs(), problem.domain.dim());
-    let exact = problem.settings.switches.quadratic && surrogate.gp.noise().is_empty();
-    if rows.is_empty() || exact && !slopes::agree(problem, &x, members, &rows) {
-        return;
-    }
-    let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
-    rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(b.cmp(a)));
-    let mut count = 0;
-    for row in rows {
-        let told = slopes::at(problem, members[row]);
-        // A step along coordinate j of the box: its direction in the frame, and what it changes there.
-        let slope = |j: usize| Slope {
-            x: (0..d).map(|i| x[(row, i)]).collect(),
-            direction: (0..d).map(|i| frame.rotation()[(j, i)] / frame.scale()[i]).collect(),
-            value: told[j] / outputs.slope(y[row]),
-        };
-        let new: Vec<Slope> = (0..d).map(slope).filter(|slope| slope.value.is_finite()).collect();
-        if count > 0 && count + new.len() > (SLOPES * d).min(MOST_SLOPES) {
-            break;
-        }
-        count += new.len();
-        new.into_iter().for_each(|slope| surrogate.append_slope(slope));
-    }
-}
-
 impl Model {
     /// Failed points of the trust region enter the model at its own mean, but as no better than the best point: nothing is
     /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
@@ -636,7 +599,7 @@ pub(super) fn surrogate(
 ) -> Surrogate {
     let mut surrogate = Surrogate::new(gp);
     add_constraints(problem, run, &mut surrogate, work);
-    add_slopes(problem, (&run.now.frame, &run.now.members), &mut surrogate, outputs);
+    slopes::add(problem, (&run.now.frame, &run.now.members), &mut surrogate, outputs);
     surrogate
 }
 

@@ -3,8 +3,9 @@
 
 use super::dataset::Output;
 use super::descent::{self, Bound};
-use super::model;
 use super::problem::Problem;
+use super::run::LocalRun;
+use super::slopes;
 use crate::design;
 use crate::domain::Domain;
 use crate::frame::{Frame, Outputs, normalise_bent};
@@ -28,19 +29,19 @@ const NEAREST: f64 = 2e-2;
 /// Values are bent towards their logarithm from their median on, but by no less than this many standard deviations of the noise: below, the
 /// noise would be bent with them.
 const CLEAR: f64 = 20.0;
-/// Standard deviations of what is known before: of ln ℓ around √d half-widths of the box, and of the logarithm of the variance of the noise
-/// where it is given, estimated, or stands for what the model cannot hold of exact values. Of the logarithm of the signal's, where a trend is to
-/// take most of it, around this; and of that of the trend's.
-const PRIOR_SIGMA: f64 = 1.5;
-const NOISE_SIGMA: f64 = 0.6;
+/// Standard deviations of what is known before: of ln ℓ around √d half-widths of the box for d parameters, and of the logarithm of the variance
+/// of the noise where it is estimated, given, or stands for what the model cannot hold of exact values. Of the logarithm of the signal's, where
+/// a trend is to take most of it, around this; and of that of the trend's.
+const PRIOR_SIGMA: f64 = 0.7;
+const NOISE_SIGMA: f64 = 0.3;
 const GIVEN_SIGMA: f64 = 1e-3;
 const MISFIT_SIGMA: f64 = 4.0;
 const LITTLE: (f64, f64) = (-5.0, 1.5);
 const TREND_SIGMA: f64 = 4.0;
 /// By how much the logarithm of its likelihood may be less for the simpler of two models.
-const SIMPLER: f64 = 5.0;
+const SIMPLER: f64 = 2.0;
 /// Variance of that misfit to begin with, in that of the values, and the least.
-const MISFIT: f64 = 1e-6;
+const MISFIT: f64 = 1e-9;
 /// Newton steps of the likelihood, the longest of them, and how often one is halved. They end once one gains less than this.
 const STEPS: usize = 15;
 const LONGEST: f64 = 1.0;
@@ -89,15 +90,14 @@ struct Fitted {
 }
 
 impl Posterior {
-    /// Of what was told. `sigma` is the standard deviation of the noise in an output where it was not told with the evaluation, and `found`
-    /// whether it was estimated. `None` while there is next to nothing to go by.
-    pub(super) fn of(problem: Problem<'_>, sigma: impl Fn(Output) -> (f64, bool)) -> Option<Self> {
+    /// Of what was told, with what a run knows of the noise. `None` while there is next to nothing to go by.
+    pub(super) fn of(problem: Problem<'_>, run: &LocalRun) -> Option<Self> {
         let fitted = |output: Output, centre: Option<&[f64]>| {
-            let (sigma, estimated) = sigma(output);
-            let known = if estimated { NOISE_SIGMA } else { GIVEN_SIGMA };
+            let sigma = problem.sigma(run, output);
+            let known = if problem.looks_for_noise(output) { NOISE_SIGMA } else { GIVEN_SIGMA };
             let (rows, slopes) = (rows(problem, output, sigma), problem.observations.has_gradients());
             let centre = centre.or_else(|| rows.first().map(|row| &*row.u))?.to_vec();
-            Fitted::of(rows, known, slopes && output == Output::Objective, &centre)
+            Fitted::of(rows, known, slopes && output == Output::Objective, &centre, problem.domain)
         };
         let Fitted { frame, outputs, gp, positions } = fitted(Output::Objective, None)?;
         let mut order: Vec<(f64, usize)> = if gp.noise().is_empty() {
@@ -114,7 +114,7 @@ impl Posterior {
         };
         let lowest = order.into_iter().map(|(_, row)| place(row)).collect();
         let mut surrogate = Surrogate::new(gp);
-        model::add_slopes(problem, (&frame, &positions), &mut surrogate, &outputs);
+        slopes::add(problem, (&frame, &positions), &mut surrogate, &outputs);
         for k in 0..problem.constraints() {
             let limit = fitted(Output::Constraint(k), Some(frame.centre()))?;
             let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();
@@ -129,6 +129,19 @@ impl Posterior {
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
         self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
         mean.iter().zip(&std).map(|(m, s)| self.in_units(*m, *s)).collect()
+    }
+
+    /// A draw of the model's output at each of some places, the largest number where a constraint is drawn as violated.
+    pub(super) fn draw<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]> + Clone, rng: &mut Rng) -> Vec<f64> {
+        let local = self.local(places.clone());
+        let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
+        self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
+        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0));
+        let value = |((u, mean), std): ((&[f64], &f64), &f64)| {
+            let value = mean + std * rng.normal();
+            if rng.unit() < feasible(u) { value } else { f64::MAX }
+        };
+        places.zip(&mean).zip(&std).map(value).collect()
     }
 
     fn local<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Matrix {
@@ -276,16 +289,16 @@ fn merged(rows: Vec<Row>, radius: f64) -> Vec<Row> {
 impl Fitted {
     /// The likelier of two models of rows whose noise is known up to a factor: a quadratic trend and a process around it, or a process of outputs
     /// bent towards their logarithm.
-    fn of(rows: Vec<Row>, noise_sigma: f64, slopes: bool, centre: &[f64]) -> Option<Self> {
+    fn of(rows: Vec<Row>, noise_sigma: f64, slopes: bool, centre: &[f64], domain: &Domain) -> Option<Self> {
         if rows.len() < 2 {
             return None;
         }
-        let mut trend = if slopes { None } else { Data::of(&rows, noise_sigma, true, centre).learn() };
+        let mut trend = if slopes { None } else { Data::of(&rows, noise_sigma, true, centre, domain).learn() };
         trend.iter_mut().for_each(|trend| trend.2 += SIMPLER);
-        let bent = Data::of(&rows, noise_sigma, false, centre).learn();
+        let bent = Data::of(&rows, noise_sigma, false, centre, domain).learn();
         let (mut data, t, _) = trend.into_iter().chain(bent).max_by(|a, b| a.2.total_cmp(&b.2))?;
         let gp = data.last(&t)?;
-        let ell: Vec<f64> = t[..data.frame.dim()].iter().map(|t| math::exp(*t)).collect();
+        let ell: Vec<f64> = data.group.iter().map(|&g| math::exp(t[g])).collect();
         let positions = rows.into_iter().map(|row| row.position).collect();
         Some(Self { frame: data.frame.rescaled(&ell), outputs: data.outputs, gp, positions })
     }
@@ -296,6 +309,9 @@ impl Fitted {
 struct Data {
     frame: Frame,
     outputs: Outputs,
+    /// Which length-scale is that of an axis, and how many there are: labels of one parameter share theirs.
+    group: Vec<usize>,
+    lengths: usize,
     points: Vec<Vec<f64>>,
     y: Vec<f64>,
     noise: Vec<f64>,
@@ -306,18 +322,24 @@ struct Data {
 }
 
 impl Data {
-    fn of(rows: &[Row], noise_sigma: f64, trend: bool, centre: &[f64]) -> Self {
-        let (n, d) = (rows.len() as f64, centre.len());
+    fn of(rows: &[Row], noise_sigma: f64, trend: bool, centre: &[f64], domain: &Domain) -> Self {
+        let (n, axes, d) = (rows.len() as f64, centre.len(), domain.free_parameters());
+        let mut group = vec![0; axes];
+        for j in 1..axes {
+            group[j] = group[j - 1] + usize::from(domain.parameter_of(j) != domain.parameter_of(j - 1));
+        }
         let mut y: Vec<f64> = rows.iter().map(|row| row.value).collect();
         let typical = (rows.iter().map(|row| row.count * row.variance / n).sum::<f64>()).sqrt();
+        // What a trend leaves is smooth; a process alone has to hold the kinks and what bending leaves of the tails.
+        let kernel = if trend { KernelKind::SquaredExponential } else { KernelKind::Matern32 };
         let outputs = normalise_bent(&mut y, if trend { f64::MAX } else { CLEAR * typical }, typical);
-        let (prior, exact) = (Prior::of(&y, KernelKind::Matern32, 1.0, 0.0), typical == 0.0);
+        let (prior, exact) = (Prior::of(&y, kernel, 1.0, 0.0), typical == 0.0);
         let variance = |(row, y): (&Row, &f64)| match exact {
             true => MISFIT * prior.signal,
             false => row.variance / outputs.slope(*y).powi(2) + 1e-12 * prior.signal,
         };
         let noise = rows.iter().zip(&y).map(variance).collect();
-        let frame = Frame::of_box(d).centred(centre).with_scale(vec![(d as f64).sqrt(); d]);
+        let frame = Frame::of_box(axes).centred(centre).with_scale(vec![(d as f64).sqrt(); axes]);
         let points = rows.iter().map(|row| row.u.clone()).collect();
         let (mut means, mut precisions) = (vec![0.0; d + 2], vec![PRIOR_SIGMA.powi(-2); d]);
         precisions.extend([0.0, if exact { MISFIT_SIGMA } else { noise_sigma }.powi(-2)]);
@@ -326,19 +348,19 @@ impl Data {
             means.push(0.0);
             precisions.push(TREND_SIGMA.powi(-2));
         }
-        Self { frame, outputs, points, y, noise, exact, prior, means, precisions }
+        Self { frame, outputs, group, lengths: d, points, y, noise, exact, prior, means, precisions }
     }
 
     /// The model of some rows, with what was learned. The misfit of exact values is part of what is predicted, noise is not.
     fn fit(&self, rows: &[usize], t: &[f64], learning: bool) -> Option<Gp> {
-        let d = self.frame.dim();
+        let (axes, d) = (self.frame.dim(), self.lengths);
         let y: Vec<f64> = rows.iter().map(|&row| self.y[row]).collect();
-        let (mut buffers, mut local) = (Buffers::default(), vec![0.0; d]);
-        let x = buffers.inputs(rows.len(), d);
-        let shrink: Vec<f64> = (0..d).map(|j| math::exp(-t[j])).collect();
+        let (mut buffers, mut local) = (Buffers::default(), vec![0.0; axes]);
+        let x = buffers.inputs(rows.len(), axes);
+        let shrink: Vec<f64> = self.group.iter().map(|&g| math::exp(-t[g])).collect();
         for (to, &row) in rows.iter().enumerate() {
             self.frame.to_local(&self.points[row], &mut local);
-            for j in 0..d {
+            for j in 0..axes {
                 x[(to, j)] = shrink[j] * local[j];
             }
         }
@@ -421,12 +443,14 @@ impl Data {
 
     /// The Newton step of what is learned, with the average information for the curvature.
     fn newton(&self, gp: &Gp, t: &[f64]) -> Option<Vec<f64>> {
-        let (d, n) = (self.frame.dim(), gp.len());
+        let (d, n) = (self.lengths, gp.len());
         let mut derivatives = Derivatives::default();
         derivatives.compute(gp, Some(Curvature::AverageInformation));
-        let mut step = derivatives.gradient.clone();
-        let row = |i: usize| (0..n).map(|k| derivatives.image_rows()[(i, k)]).collect();
-        let mut images: Vec<Vec<f64>> = (0..d).map(row).collect();
+        let (mut step, mut images) = (vec![0.0; d], vec![vec![0.0; n]; d]);
+        for (axis, &g) in self.group.iter().enumerate() {
+            step[g] += derivatives.gradient[axis];
+            images[g].iter_mut().enumerate().for_each(|(k, image)| *image += derivatives.image_rows()[(axis, k)]);
+        }
         for (slope, image) in gp.variance_slopes(derivatives.inverse()).into_iter().take(t.len() - d) {
             step.push(slope);
             images.push(image);

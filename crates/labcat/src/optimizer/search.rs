@@ -2,6 +2,7 @@
 
 use super::descent::{self, Bound};
 use super::model::{self, Model, Workspace};
+use super::posterior::Posterior;
 use super::problem::{Choice, Problem};
 use super::region;
 use super::report::{Origin, RestartCause};
@@ -22,8 +23,6 @@ const CLIMBERS: usize = 4;
 const ROUNDS: usize = 6;
 /// In an exploration run the standard deviation counts this many times as much.
 const EXPLORE_OPTIMISM: f64 = 2.0;
-/// Draws in which another place may be the best.
-const REDRAWS: usize = 20;
 
 /// The most promising point that was never suggested before. With `reals_only` integers and categories stay as in the best point.
 pub(super) fn search(
@@ -157,24 +156,11 @@ impl<'a> Climb<'a> {
         self.climb(rng)
     }
 
-    /// Top-two Thompson sampling (Russo, 2016): the best of all places in a draw from their posteriors, or every other time the best of another
-    /// draw in which it is another. Expected improvement would go back to the place with the lowest mean nearly every time.
+    /// Thompson sampling: the best of all places in a draw from what all observations say of each. Expected improvement would go back to the
+    /// place with the lowest mean nearly every time.
     fn draw(&self, places: &[Scored], rng: &mut Rng) -> Option<usize> {
-        let mut best_of_draw = || {
-            let mut value = |place: &Scored| {
-                let x = self.run.now.frame.local(&place.u);
-                let feasible = math::exp(self.landscape.surrogate.log_feasible(&x, place.std));
-                let value = place.mean + place.std * rng.normal();
-                if rng.unit() < feasible { value } else { f64::MAX }
-            };
-            let drawn: Vec<f64> = places.iter().map(&mut value).collect();
-            (0..drawn.len()).min_by(|a, b| drawn[*a].total_cmp(&drawn[*b]))
-        };
-        let first = best_of_draw()?;
-        let mut others = std::iter::repeat_with(&mut best_of_draw).take(REDRAWS).flatten();
-        let second = others.find(|k| *k != first);
-        let turn = self.problem.observations.len() + self.problem.pending.len();
-        Some(second.filter(|_| !turn.is_multiple_of(2)).unwrap_or(first))
+        let drawn = Posterior::of(self.problem, self.run)?.draw(places.iter().map(|place| &*place.u), rng);
+        (0..drawn.len()).min_by(|a, b| drawn[*a].total_cmp(&drawn[*b]))
     }
 
     fn places(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {

@@ -69,8 +69,7 @@ impl Optimizer {
 
     /// The models of all observations.
     fn posterior(&self) -> Option<Posterior> {
-        let problem = self.problem();
-        Posterior::of(problem, |output| (problem.sigma(&self.run, output), problem.looks_for_noise(output)))
+        Posterior::of(self.problem(), &self.run)
     }
 
     /// What a look at the model of a run reads.
