@@ -23,8 +23,9 @@ fn mix(hash: u64, word: u64) -> u64 {
     word.to_le_bytes().iter().fold(hash, |h, byte| (h ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The fingerprint of a run in which points are asked in batches and told out of order, some of them failed.
-fn fingerprint(name: &str, d: usize, config: Config, n: usize) -> u64 {
+/// The fingerprints of a run in which points are asked in batches and told out of order, some of them failed: of the steps, and with what is
+/// predicted at its end.
+fn fingerprint(name: &str, d: usize, config: Config, n: usize) -> [u64; 2] {
     let f = Function::by_name(name).unwrap();
     let mut optimizer = Optimizer::new(Domain::new(&f.bounds(d)).unwrap(), config).unwrap();
     let mut hash = 0xcbf2_9ce4_8422_2325;
@@ -42,11 +43,11 @@ fn fingerprint(name: &str, d: usize, config: Config, n: usize) -> u64 {
     }
     let at = optimizer.best().unwrap().x.clone();
     let prediction = optimizer.predict(&at).unwrap(); // none while a restart fills its design
-    prediction.map_or(hash, |p| mix(mix(hash, p.mean.to_bits()), p.std.to_bits()))
+    [hash, prediction.map_or(hash, |p| mix(mix(hash, p.mean.to_bits()), p.std.to_bits()))]
 }
 
 /// Every run by its name.
-fn runs() -> Vec<(String, u64)> {
+fn runs() -> Vec<(String, [u64; 2])> {
     let mut all = Vec::new();
     for preset in [Preset::Paper, Preset::Default] {
         for (name, d, n) in
@@ -67,7 +68,7 @@ fn runs() -> Vec<(String, u64)> {
 }
 
 fn fingerprints() -> String {
-    runs().iter().map(|(name, hash)| format!("{hash:016x} {name}\n")).collect()
+    runs().iter().map(|(name, [steps, all])| format!("{steps:016x} {all:016x} {name}\n")).collect()
 }
 
 /// One line per suggestion: the bits of each coordinate in hexadecimal, then the coordinates for the reader.
@@ -160,7 +161,7 @@ fn every_capability_and_every_pair_of_them_is_what_it_was() {
 fn threads_at_the_same_time_give_the_same_streams() {
     let run = || fingerprint("levy", 3, Config::new(Preset::Default), 100);
     let alone = run();
-    let together: Vec<u64> = std::thread::scope(|scope| {
+    let together: Vec<[u64; 2]> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
