@@ -233,7 +233,8 @@ impl Optimizer {
             // more of the slopes around a start than a design.
             let first = self.run.now.members.first();
             let told = first.is_some_and(|&p| !self.observations.residuals(p).is_empty());
-            let sloped = first.is_some_and(|&p| slopes::at(problem!(self), p).iter().all(|slope| slope.is_finite()));
+            let gradient = first.map_or(&[][..], |&p| self.observations.all()[p].outcome.gradient());
+            let sloped = !gradient.is_empty() && !self.domain.is_mixed() && gradient.iter().all(|g| g.is_finite());
             let least = if sloped { 2 } else { 2 + self.domain.free_parameters() - usize::from(told) };
             let least = self.settings.initial_points.min(least);
             if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {

@@ -64,9 +64,12 @@ pub(super) fn add(
 ) {
     let told = |row: &usize| problem.observations.gradient(members[*row]).next().is_some();
     let mut rows: Vec<usize> = (0..members.len()).filter(told).collect();
+    if rows.is_empty() {
+        return;
+    }
     let (x, y, d) = (surrogate.gp.inputs().clone(), surrogate.gp.outputs(), problem.domain.dim());
     let exact = problem.settings.switches.quadratic && surrogate.gp.noise().is_empty();
-    if rows.is_empty() || exact && !agree(problem, &x, members, &rows) {
+    if exact && !agree(problem, &x, members, &rows) {
         return;
     }
     let distance = |row: usize| (0..d).map(|j| x[(row, j)] * x[(row, j)]).sum::<f64>();
