@@ -161,8 +161,8 @@ impl Residuals {
         let (n, q) = (self.points.len(), self.points[0].len() + 1);
         let (mut k, scale) = (squares.clone(), 1.0 / (length * length));
         for j in 0..n {
-            k.col_mut(j).iter_mut().for_each(|s| *s = KERNEL.at(*s * scale));
-            k[(j, j)] += nugget + self.open[j];
+            k.col_mut(j)[j + 1..].iter_mut().for_each(|s| *s = KERNEL.at(*s * scale)); // the factor needs no more
+            k[(j, j)] = 1.0 + (nugget + self.open[j]);
         }
         linalg::cholesky(&mut k).ok()?;
         let (mut p, mut scratch) = (Matrix::default(), Matrix::default());

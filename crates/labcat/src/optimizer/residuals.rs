@@ -114,14 +114,19 @@ fn least(
     Some((x, gain))
 }
 
+/// Whether there are residuals, and the run moves reals alone.
+fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> bool {
+    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
+    !on_lattice && !problem.observations.residuals(standing.best).is_empty()
+}
+
 /// Why the run has no more to give, if so: the newest step of the model predicted and changed as good as nothing; or it leads to a minimum inside
 /// the trust region and predicted but a small part of what separates the run from the best of all.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
     let followed = run.followed.filter(|f| f.gain > 0.0)?;
     let shown = observations.position(followed.id)?;
-    let of_residuals = run.radius > 0.0 && !observations.residuals(standing.best).is_empty();
-    if !of_residuals || !problem.ends || standing.noisy {
+    if !is_modelled(problem, run, standing) || run.radius == 0.0 || !problem.ends || standing.noisy {
         return None;
     }
     let changed =
@@ -143,8 +148,7 @@ pub(super) fn find(
     products: &mut Products,
 ) -> Option<Forecast> {
     let (observations, domain) = (problem.observations, problem.domain);
-    let on_lattice = domain.is_mixed() && run.extent != Extent::Reals;
-    if observations.residuals(standing.best).is_empty() || on_lattice {
+    if !is_modelled(problem, run, standing) {
         return None;
     }
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
