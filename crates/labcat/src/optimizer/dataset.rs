@@ -117,6 +117,7 @@ impl super::noise::Noisy {
 pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool {
     let mut begins_again = false;
     for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
+        let tied = are_tied(problem, run, output);
         let was_exact = run.now.noise.level(output).is_none_or(|level| level.sigma == 0.0);
         let members = std::mem::take(&mut run.now.members);
         for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
@@ -126,8 +127,6 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
                 (sum, count) = (sum + value, count + 1.0);
             }
             if let Some(value) = problem.output(output, new).filter(|_| count > 0.0) {
-                let elsewhere = |old: &usize| *old != new && !same(&old) && problem.output(output, *old) == Some(value);
-                let tied = members.iter().any(elsewhere);
                 let square = (value - sum / count).powi(2) * count / (count + 1.0);
                 run.now.noise.level_mut(output).saw(square, tied);
             }
@@ -140,6 +139,15 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
         begin_again(problem, run);
     }
     begins_again
+}
+
+/// Whether members at different points have the same value of an output, as rounded values, counts and shares do.
+fn are_tied(problem: Problem<'_>, run: &LocalRun, output: Output) -> bool {
+    let members = run.now.members.iter();
+    let mut values: Vec<(f64, usize)> = members.filter_map(|&p| Some((problem.output(output, p)?, p))).collect();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let unit = |p: usize| problem.observations.unit(p);
+    values.windows(2).any(|w| w[0].0 == w[1].0 && unit(w[0].1) != unit(w[1].1))
 }
 
 /// What a run made of values as exact ones is worth nothing once they are known to be noisy: its region closed in on the luckiest of them.
@@ -164,7 +172,8 @@ pub(super) fn is_doubtful(problem: Problem<'_>, run: &LocalRun, gp: &Gp, y: &[f6
         return false;
     }
     let doubts = |output: Output| {
-        let exact = run.now.noise.level(output).is_some_and(|level| level.exact);
+        let level = run.now.noise.level(output);
+        let exact = level.is_some_and(|level| level.is_exact(are_tied(problem, run, output)));
         let unknown = !exact && !problem.is_noisy(run, output);
         if !(unknown && problem.looks_for_noise(output)) {
             return false;

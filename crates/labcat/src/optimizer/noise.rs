@@ -13,6 +13,11 @@ const MEMORY: f64 = 6.0;
 /// noise, and the region would close in on values as if they were exact.
 const ENOUGH: f64 = 1.5;
 
+/// Values that are tied at different points repeat by chance: there an equal repeat counts as this much of one, and this many are to show that
+/// values are exact.
+const TIED: f64 = 0.3;
+const ENOUGH_TIED: f64 = 1.2;
+
 /// What is known of the noise in one output: state.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -22,24 +27,25 @@ pub(super) struct Level {
     /// Sum of the squares of what repeated evaluations differed by, and how many there were.
     squares: f64,
     repeats: f64,
-    /// Whether repeated evaluations gave the same value, as exact ones do.
-    pub(super) exact: bool,
 }
 
 impl Level {
-    /// Takes in the square of what a repeated evaluation differed by. Values that are `tied` at different points repeat by chance: there an equal
-    /// repeat shows nothing.
+    /// Takes in the square of what a repeated evaluation differed by, and whether values are `tied` at different points.
     pub(super) fn saw(&mut self, square: f64, tied: bool) {
         const KEPT: f64 = 1.0 - 1.0 / MEMORY;
-        if !square.is_finite() || (square == 0.0 && tied) {
+        if !square.is_finite() {
             return;
         }
         self.squares = (KEPT * self.squares + square).min(f64::MAX);
-        self.repeats = KEPT * self.repeats + 1.0;
-        self.exact = self.squares == 0.0;
+        self.repeats = KEPT * self.repeats + if tied && square == 0.0 { TIED } else { 1.0 };
         if self.sigma == 0.0 {
             self.sigma = (self.squares / self.repeats).sqrt();
         }
+    }
+
+    /// Whether repeated evaluations gave the same value, as exact ones do.
+    pub(super) fn is_exact(&self, tied: bool) -> bool {
+        self.squares == 0.0 && self.repeats >= if tied { ENOUGH_TIED } else { 1.0 }
     }
 
     /// Whether it was seen that there is noise, but not yet how much.

@@ -146,6 +146,21 @@ fn until_auto_doubts_it_is_none_and_it_doubts_once() {
 }
 
 #[test]
+fn accuracies_of_a_few_samples_are_not_taken_as_exact() {
+    for seed in 0..12 {
+        let mut dice = Dice(50 + seed);
+        let mut optimizer = optimizer(&[BOX; 2], config(Noise::Auto, seed));
+        for _ in 0..80 {
+            let suggestion = optimizer.ask().unwrap();
+            let wrong = 0.1 + 0.02 * bowl(&suggestion.x).min(40.0);
+            let count = (0..20).filter(|_| dice.unit() < wrong).count();
+            optimizer.tell(suggestion.id, count as f64 / 20.0).unwrap();
+        }
+        assert!(optimizer.has_noise(), "seed {seed}");
+    }
+}
+
+#[test]
 fn one_repeated_evaluation_shows_that_a_rugged_function_is_exact() {
     let rugged = |x: &[f64]| bowl(x) + x.iter().map(|x| (1e4 * x).sin()).sum::<f64>();
     let mut optimizer = optimizer(&[BOX; 3], config(Noise::Auto, 1));
