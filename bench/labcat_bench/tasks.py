@@ -26,7 +26,7 @@ from .shared import Command, carry_out, common_options, positive, present, words
 from .started import Measured, StartedObjective, finite
 from .suites import Kind
 from .summary import Block, Table, Text
-from .task_functions import MODAL, SMOOTH, gradient, ridge
+from .task_functions import MODAL, SMOOTH, Modal, gradient, ridge
 
 RUNS = 5
 FRESH = 200  # episodes by which the lander of single episodes is judged
@@ -161,7 +161,7 @@ def _tasks() -> dict[str, Task]:
         "rover-line-60": Task(
             "many", 500, box(*[(-0.5, 0.5)] * 60), plain(programs.rover_from_line), centred=True, first_step=0.05
         ),
-        "ridge-60": Task("many", 400, box(*[(-4.0, 6.0)] * 60), plain(ridge), zero),
+        "ridge-60": Task("many", 400, Modal(ridge, (-4.0, 6.0), (1.0,) * 60, 400).bounds, plain(ridge), zero),
         "svr-diabetes-3": Task("tuning", 60, box((-2, 3), (-4, 1), (-2, 2)), plain(programs.tuned_svr)),
         "svc-cancer-2": Task("tuning", 60, box((-2, 4), (-6, 1)), plain(programs.tuned_svc)),
         "regression-wine-7": Task("tuning", 100, box((-3, 3), *[(-2, 1)] * 6), plain(programs.tuned_regression)),

@@ -504,7 +504,8 @@ class Optimizer:
         """Has the search begin at a point, which is suggested first; the rest of the first design lies around it.
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
-        for all of them, one for each, or a dictionary by name; a twentieth of each range if it is not given.
+        for all of them, one for each, or a dictionary by name. If it is not given: as far as the point is
+        from zero, between a two-hundredth and a twentieth of each range.
         Several points are the first design themselves. After the first suggestion the points are merely
         suggested next.
 

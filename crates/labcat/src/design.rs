@@ -18,8 +18,10 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// The share of a range that the first design reaches from a starting point, if nobody says.
+/// The share of a range that the first design reaches from a starting point, if nobody says: no farther than the start is from zero, but at least
+/// the second.
 const RADIUS: f64 = 0.05;
+const LEAST_RADIUS: f64 = 0.005;
 
 /// Around a starting point, one point for each parameter that is not fixed, in user units: a real is moved by its radius (on a log scale by the
 /// factor that it makes), up or down, to the side with more room; an integer by at least a step; a category takes another label.
@@ -38,7 +40,9 @@ pub(crate) fn around(rng: &mut Rng, domain: &Domain, start: &[f64], radius: Opti
                     let factor = by.map_or_else(|| math::pow(p.high / p.low, RADIUS), |by| 1.0 + by / start[i]);
                     (start[i] / factor, start[i] * factor)
                 } else {
-                    let by = by.unwrap_or(RADIUS * p.high - RADIUS * p.low).max(p.step());
+                    let share = |share: f64| share * p.high - share * p.low;
+                    let by = by.unwrap_or_else(|| start[i].abs().clamp(share(LEAST_RADIUS), share(RADIUS)));
+                    let by = by.max(p.step());
                     (start[i] - by, start[i] + by)
                 };
                 let fits_above = high <= p.high || p.high - start[i] >= start[i] - p.low;

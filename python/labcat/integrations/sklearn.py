@@ -107,8 +107,8 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         A setting to try first, or several: dictionaries. One of them is where the search begins: the first
         settings lie around it.
     radius
-        How far they lie from it: a number, in the units of the parameters, or a dictionary by name; a twentieth of each
-        range if it is not given.
+        How far they lie from it: a number, in the units of the parameters, or a dictionary by name. If it is
+        not given: as far as the start is from zero, between a two-hundredth and a twentieth of each range.
     time_limit
         Seconds after which no further setting is tried.
     checkpoint

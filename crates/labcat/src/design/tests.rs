@@ -54,3 +54,13 @@ fn the_farthest_point_is_far_from_everything_taken() {
     let alone = one_more(&mut Rng::new(4), &Domain::new(&[(-1.0, 1.0); 3]).unwrap(), std::iter::empty(), f64::INFINITY);
     assert_eq!(alone.len(), 3);
 }
+
+/// Without a radius the design reaches as far as the start is from zero, between a two-hundredth and a twentieth of the range.
+#[test]
+fn a_start_says_how_far_the_first_design_reaches() {
+    let domain = Domain::new(&[(-100.0, 100.0); 3]).unwrap();
+    let start = [0.0, 4.0, -50.0];
+    let points = around(&mut Rng::new(1), &domain, &start, None);
+    let moved: Vec<f64> = (0..3).map(|i| (points[i][i] - start[i]).abs()).collect();
+    assert_eq!(moved, [1.0, 4.0, 10.0]);
+}
