@@ -23,9 +23,6 @@ class Switches(TypedDict, total=False):
     centre_first: bool
     """Evaluate the middle of the box first."""
 
-    spread_conditional: bool
-    """Spread a conditional parameter over the design's points at which it applies."""
-
     rotation: bool
     """Rotate the frame to the weighted principal components."""
 

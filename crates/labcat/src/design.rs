@@ -18,24 +18,6 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// Spreads each parameter that has a condition over the points at which it applies, which keep their order: it visits each of as many equal
-/// cells once. Otherwise a label with two points may have both of them at one end of what it alone has.
-pub(crate) fn spread_conditional(domain: &Domain, points: &mut [Vec<f64>]) {
-    let (n, mut x) = (points.len() as f64, vec![0.0; domain.parameters().len()]);
-    for i in (0..x.len()).filter(|&i| domain.parameters()[i].when.is_some()) {
-        let mut applies = |k: &usize| {
-            domain.to_user(&domain.embed(&points[*k]), &mut x);
-            domain.is_active(i, &x)
-        };
-        let mut those: Vec<usize> = (0..points.len()).filter(&mut applies).collect();
-        those.sort_by(|a, b| points[*a][i].total_cmp(&points[*b][i]));
-        for (cell, &k) in those.iter().enumerate() {
-            let within = (0.5 * n * (points[k][i] + 1.0)).fract();
-            points[k][i] = (2.0 * (cell as f64 + within) / those.len() as f64 - 1.0).clamp(-1.0, 1.0);
-        }
-    }
-}
-
 /// The share of a range that the first design reaches from a starting point, if nobody says.
 const RADIUS: f64 = 0.05;
 

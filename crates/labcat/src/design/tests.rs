@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::{Domain, Parameter, Scale};
+use crate::domain::Domain;
 
 #[test]
 fn every_coordinate_of_a_latin_hypercube_visits_every_cell_once() {
@@ -28,36 +28,6 @@ fn latin_hypercubes_differ_from_draw_to_draw_and_within() {
         assert!(a[..i].iter().all(|q| p != q));
     }
     assert_eq!(latin_hypercube(&mut Rng::new(2), 11, 5), a, "one seed, one design");
-}
-
-#[test]
-fn a_conditional_parameter_visits_every_cell_of_the_points_at_which_it_applies() {
-    let domain = Domain::from_parameters(vec![
-        Parameter::categorical("model", ["a", "b", "c", "d"]),
-        Parameter::real("rate", 1e-4, 1e3).scaled(Scale::Log).when("model", &[1.0]),
-        Parameter::boolean("deep").when("model", &[1.0, 2.0]),
-        Parameter::real("depth", 0.0, 1.0).when("deep", &[1.0]),
-        Parameter::real("all", 0.0, 1.0),
-    ])
-    .unwrap();
-    for (seed, count) in [(1, 8), (2, 16), (3, 37)] {
-        let plain = latin_hypercube(&mut Rng::new(seed), count, 5);
-        let mut points = plain.clone();
-        spread_conditional(&domain, &mut points);
-        for i in 0..5 {
-            let applies = |p: &&Vec<f64>| {
-                let mut x = vec![0.0; 5];
-                domain.to_user(&domain.embed(p), &mut x);
-                domain.is_active(i, &x)
-            };
-            let those: Vec<f64> = points.iter().filter(applies).map(|p| p[i]).collect();
-            let mut cells: Vec<usize> =
-                those.iter().map(|v| ((v + 1.0) / 2.0 * those.len() as f64).floor() as usize).collect();
-            cells.sort_unstable();
-            assert_eq!(cells, (0..those.len()).collect::<Vec<_>>(), "parameter {i} of {count} points");
-            assert!([0, 4].iter().all(|&i| points.iter().zip(&plain).all(|(p, q)| p[i] == q[i])), "others stay");
-        }
-    }
 }
 
 #[test]

@@ -165,9 +165,6 @@ impl LocalRun {
         let factor = if number > 0 { settings.switches.restart_design } else { 1.0 };
         let points = (settings.initial_points as f64 * factor).ceil() as usize;
         let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), domain.parameters().len());
-        if settings.switches.spread_conditional {
-            design::spread_conditional(domain, &mut design);
-        }
         design.reverse();
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();

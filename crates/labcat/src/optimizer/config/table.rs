@@ -136,7 +136,6 @@ switches! {
         initial_points: Option<usize> where from(2.0, 1e6), None,
             "evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)";
         centre_first: bool, false => true, "evaluate the middle of the box first";
-        spread_conditional: bool, false => true, "spread a conditional parameter over the design's points at which it applies";
     }
     "Frame" {
         rotation: bool, true, "rotate the frame to the weighted principal components";
