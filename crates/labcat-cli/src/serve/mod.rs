@@ -41,7 +41,7 @@ pub(crate) fn serve(args: &cli::Serve) -> Result<(), Failure> {
         }
         writeln!(stdout(), "http://{address}/  (Ctrl-C ends it)")?;
         if let Some(said) = &said {
-            writeln!(stdout(), "http://{address}/api  (described in http://{address}/openapi.json)\n{said}")?;
+            writeln!(stdout(), "http://{address}/api/studies  (described in http://{address}/openapi.json)\n{said}")?;
         }
         stdout().flush()
     };
