@@ -54,7 +54,7 @@ fn residuals_save_evaluations() {
 fn a_design_that_is_too_wide_comes_nearer() {
     let bounds = [(-10.0, 10.0); 3];
     let mut optimizer = Optimizer::new(Domain::new(&bounds).unwrap(), seeded(Preset::Default, 1)).unwrap();
-    optimizer.start_at(&[&[0.0; 3]], None).unwrap();
+    optimizer.start_at(&[&[0.0; 3]], Some(&[1.0; 3])).unwrap();
     let distances: Vec<f64> = (0..5)
         .map(|_| {
             let s = optimizer.ask().unwrap();
@@ -138,7 +138,7 @@ fn a_resumed_calibration_goes_on_bit_for_bit() {
 fn the_first_design_follows_the_model() {
     let centre = [0.4, -0.3, 0.5, -0.6, 0.2];
     let mut optimizer = Optimizer::new(Domain::new(&[(-10.0, 10.0); 5]).unwrap(), seeded(Preset::Default, 1)).unwrap();
-    optimizer.start_at(&[&[0.0; 5]], None).unwrap();
+    optimizer.start_at(&[&[0.0; 5]], Some(&[1.0; 5])).unwrap();
     let mut off = Vec::new();
     for _ in 0..7 {
         let s = optimizer.ask().unwrap();
