@@ -690,8 +690,14 @@ class Optimizer:
     def relevance(self) -> npt.NDArray[np.float64] | None:
         """How much each parameter matters, by a model of the evaluations of all local runs; sums to 1.
         None while there are too few."""
-        relevance = self._core.relevance()
-        return None if relevance is None else np.array(relevance)
+        importance = self.importance
+        return None if importance is None else importance.mean
+
+    @property
+    def importance(self) -> Prediction | None:
+        """`relevance` with the standard deviation of each share."""
+        shares = self._core.importance()
+        return None if shares is None else Prediction(*np.array(shares).reshape(-1, 2).T)
 
     @property
     def trust_region(self) -> TrustRegion | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _fit_plot
 from ._errors import InvalidError, missing
-from ._history import History, TrustRegion
+from ._history import History, Prediction, TrustRegion
 from ._parameters import Boolean, Categorical, Integer, Parameter
 from ._space import Vector
 from ._surface import surface
@@ -161,17 +161,17 @@ def _spans_orders(values: npt.NDArray[np.float64]) -> bool:
 
 
 def relevance(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
-    """How much each parameter matters, by a model of the evaluations of all local runs.
+    """How much each parameter matters, by a model of the evaluations of all local runs, with its standard deviation.
 
     With too few evaluations for one it says so.
     """
     ax = _new_axes() if ax is None else ax
-    shares = result.optimizer.relevance
+    importance = result.optimizer.importance
     names = result.history.names
-    if shares is None:
+    if importance is None:
         ax.text(0.5, 0.5, "no model yet", ha="center", va="center", transform=ax.transAxes)
-        shares = np.zeros(len(names))
-    ax.barh(names, shares, color="C0")
+        importance = Prediction(np.zeros(len(names)), np.zeros(len(names)))
+    ax.barh(names, importance.mean, xerr=importance.std, color="C0", ecolor="0.15", capsize=2)
     ax.invert_yaxis()
     ax.set_xlim(0, 1)
     ax.set_xlabel("relevance")

@@ -31,12 +31,21 @@ def test_the_model_predicts_in_user_units():
 
 def test_relevance_names_the_parameter_that_matters():
     optimizer = labcat.Optimizer(BOX, rng=1, rotation=False)
-    assert optimizer.relevance is None
+    assert optimizer.relevance is None and optimizer.importance is None
     advance(optimizer, 40, lambda x: 100 * (x[0] - 1) ** 2 + 1e-3 * (x[1] - 1) ** 2)
     optimizer.ask()
     relevance = optimizer.relevance
     assert relevance.shape == (2,) and relevance.sum() == pytest.approx(1)
     assert relevance[0] > relevance[1]
+
+
+def test_importance_says_how_sure_it_is():
+    draws = np.random.default_rng(1)
+    optimizer = labcat.Optimizer(BOX, rng=1, noise="auto")
+    advance(optimizer, 60, lambda x: (x[0] - 1) ** 2 + 0.3 * (x[1] - 1) ** 2 + draws.normal())
+    importance = optimizer.importance
+    assert (importance.mean == optimizer.relevance).all()
+    assert (importance.std > 0).all() and (importance.std < 0.4).all()
 
 
 def test_what_can_be_seen_of_the_model():

@@ -236,8 +236,9 @@ impl Core {
         Ok(predictions.map(|all| all.iter().map(|p| (p.mean, p.std)).collect()))
     }
 
-    fn relevance(&self, py: Python<'_>) -> PyResult<Option<Vec<f64>>> {
-        self.with(py, |o| o.relevance())
+    /// The share of each parameter and its standard deviation.
+    fn importance(&self, py: Python<'_>) -> PyResult<Option<Vec<(f64, f64)>>> {
+        self.with(py, |o| Some(o.importance()?.iter().map(|share| (share.mean, share.std)).collect()))
     }
 
     fn trust_region(&self, py: Python<'_>) -> PyResult<Option<Region>> {
