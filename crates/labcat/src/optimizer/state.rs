@@ -21,6 +21,21 @@ use std::{fmt, iter};
 /// does not name it means the behaviour from before it existed.
 const VERSION: u64 = 3;
 
+/// Options of states that were written before: their values became constants, but for `explore_beta`, which tells whether runs explore.
+const GONE: [&str; 11] = [
+    "beta_decay",
+    "beta_growth",
+    "beta_least",
+    "beta_most",
+    "catch_up",
+    "explore_beta",
+    "explore_nugget",
+    "explore_optimism",
+    "nearest",
+    "quadratic_margin",
+    "spread_conditional",
+];
+
 /// Why a saved state could not be continued from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)] // fields are what the message says of them
@@ -110,7 +125,13 @@ impl Optimizer {
 impl State<'_> {
     fn parse(text: &str) -> Result<Self, StateError> {
         let malformed = |e: serde_json::Error| StateError::Malformed(e.to_string());
-        let state: Value = serde_json::from_str(text).map_err(malformed)?;
+        let mut state: Value = serde_json::from_str(text).map_err(malformed)?;
+        if let Some(config) = state.get_mut("config").and_then(Value::as_object_mut) {
+            if let Some(explores) = config.get("explore_beta").map(|beta| !beta.is_null()) {
+                config.insert("explore".into(), explores.into());
+            }
+            GONE.iter().for_each(|name| drop(config.remove(*name)));
+        }
         match state.get("version").and_then(Value::as_u64) {
             None => Err(StateError::Malformed("it has no version".into())),
             Some(VERSION) => serde_json::from_value(state).map_err(malformed),

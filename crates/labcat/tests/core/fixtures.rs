@@ -98,6 +98,10 @@ fn options_of_old_states_keep_their_values_and_later_ones_mean_the_behaviour_bef
                     Some(Value::String(text)) => text.clone(),
                     Some(Value::Number(n)) if n.is_f64() => n.as_f64().unwrap().to_string(),
                     Some(value) => value.to_string(),
+                    // Whether runs explore was told by the least β of those that do.
+                    None if switch.name == "explore" => {
+                        named.get("explore_beta").is_some_and(|b| !b.is_null()).to_string()
+                    }
                     None => Config::new(Preset::Paper).get(switch.name).unwrap(),
                 };
                 assert_eq!(now, then, "{release}, {preset}: {}", switch.name);
