@@ -90,7 +90,8 @@ fn simulated_columns_are_interpolated_and_weighted() {
     for (k, name) in ["x", "y"].into_iter().enumerate() {
         let (found, error) = (best["x"][name].as_f64().unwrap(), best["standard_errors"][name].as_f64().unwrap());
         assert!((found - BEST[k]).abs() < 0.01 * ERRORS[k], "{name} = {found}");
-        assert!((error / ERRORS[k] - 1.0).abs() < 0.1, "{name} ± {error}");
+        // A run that has converged leaves few evaluations around its end, most of them along one line.
+        assert!((error / ERRORS[k] - 1.0).abs() < 0.15, "{name} ± {error}");
     }
     assert_eq!(numbers(&best["residuals"]).len(), 8);
     assert!(dir.labcat(&["best", "s.toml"]).expect(0).stdout.lines().filter(|line| line.contains(" ± ")).count() == 2);

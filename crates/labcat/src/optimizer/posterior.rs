@@ -321,6 +321,11 @@ struct Data {
     precisions: Vec<f64>,
 }
 
+/// 1 / σ², with the same bits in every build, which a negative power of a constant need not have.
+fn precision(sigma: f64) -> f64 {
+    1.0 / (sigma * sigma)
+}
+
 impl Data {
     fn of(rows: &[Row], noise_sigma: f64, trend: bool, centre: &[f64], domain: &Domain) -> Self {
         let (n, axes, d) = (rows.len() as f64, centre.len(), domain.free_parameters());
@@ -341,12 +346,12 @@ impl Data {
         let noise = rows.iter().zip(&y).map(variance).collect();
         let frame = Frame::of_box(axes).centred(centre).with_scale(vec![(d as f64).sqrt(); axes]);
         let points = rows.iter().map(|row| row.u.clone()).collect();
-        let (mut means, mut precisions) = (vec![0.0; d + 2], vec![PRIOR_SIGMA.powi(-2); d]);
-        precisions.extend([0.0, if exact { MISFIT_SIGMA } else { noise_sigma }.powi(-2)]);
+        let (mut means, mut precisions) = (vec![0.0; d + 2], vec![precision(PRIOR_SIGMA); d]);
+        precisions.extend([0.0, precision(if exact { MISFIT_SIGMA } else { noise_sigma })]);
         if trend {
-            (means[d], precisions[d]) = (LITTLE.0, LITTLE.1.powi(-2));
+            (means[d], precisions[d]) = (LITTLE.0, precision(LITTLE.1));
             means.push(0.0);
-            precisions.push(TREND_SIGMA.powi(-2));
+            precisions.push(precision(TREND_SIGMA));
         }
         Self { frame, outputs, group, lengths: d, points, y, noise, exact, prior, means, precisions }
     }
@@ -370,7 +375,7 @@ impl Data {
         let (nugget, noise) = if is_noise { (0.0, typical) } else { (typical, 0.0) };
         buffers.set_noise(if is_noise { &variances } else { &[] });
         if let Some(t) = t.get(d + 2) {
-            let weights = shrink.iter().map(|s| s.powi(-2)).collect();
+            let weights = shrink.iter().map(|s| precision(*s)).collect();
             buffers.set_trend(Trend { variance: math::exp(*t) * self.prior.signal, weights });
         }
         let signal = math::exp(t[d]) * self.prior.signal;

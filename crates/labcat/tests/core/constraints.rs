@@ -130,6 +130,7 @@ fn wrong_numbers_of_constraints_and_derivatives_are_refused_and_nothing_is_lost(
     assert_eq!(last.outcome.reason(), Some("constraint 0 is NaN"));
 }
 
+#[cfg(feature = "serde")]
 /// Values, constraints and (some) derivatives of a bowl, told for `n` evaluations.
 fn go_on(optimizer: &mut Optimizer, n: usize) -> Vec<Vec<f64>> {
     let mut asked = Vec::new();

@@ -1,7 +1,9 @@
 //! Every row of the table of options: set, shown, bounded, refused, saved, and used at the ends of its range. A new row is covered
 //! by being there.
 
-use crate::support::{PRESETS, all_distinct, evaluate, function, optimizer};
+#[cfg(feature = "serde")]
+use crate::support::evaluate;
+use crate::support::{PRESETS, all_distinct, function, optimizer};
 use labcat::{Config, ConfigError, Domain, Error, Kind, Optimizer, Outcome, Preset, Range, SWITCHES, Switch};
 
 /// The number nearest to an end of a range that is inside it.
