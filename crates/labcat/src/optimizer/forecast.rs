@@ -134,9 +134,9 @@ fn best_fit(
     members: &Members<'_>,
     work: &mut Workspace,
 ) -> Option<Forecast> {
-    let (n, range, margin) = (gp.len(), outputs.range(), MARGIN);
+    let (n, range) = (gp.len(), outputs.range());
     let (newest, above) = gp.surprise()?;
-    let allowed = margin * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
+    let allowed = MARGIN * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let limits = limits(problem, run, members, work)?;
     let d = members.frame.dim();
     for terms in EACH {
@@ -161,7 +161,7 @@ fn best_fit(
         } else {
             minimise_under(fit, &limits, frame, &work.bounds)?
         };
-        if error < margin * -lowest
+        if error < MARGIN * -lowest
             && let Some(forecast) = Forecast::new(fit.minimiser.clone(), standing.merit, -lowest * range)
         {
             return Some(forecast);
@@ -194,7 +194,6 @@ fn limits(
     members: &Members<'_>,
     work: &mut Workspace,
 ) -> Option<Vec<Polynomial>> {
-    let margin = MARGIN;
     let mut limits = Vec::new();
     if is_plain(problem) {
         return Some(limits);
@@ -207,7 +206,7 @@ fn limits(
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
         let mut fit = std::mem::take(&mut work.polynomial);
         let predicted = |terms| prediction_error(&mut fit, terms, members.x, (&g, &work.merits), members.typical);
-        let error = EACH.into_iter().filter_map(predicted).find(|error| *error <= margin * spread);
+        let error = EACH.into_iter().filter_map(predicted).find(|error| *error <= MARGIN * spread);
         // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
         let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         let mut limit = fit.clone();
@@ -347,7 +346,7 @@ fn weigh_at_random(rank: &mut [f64], seed: u64) {
 /// they differ, and than it predicts below the best and all pending points.
 fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Forecast> {
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
-    let (d, margin) = (frame.dim(), MARGIN);
+    let d = frame.dim();
     let most = nearest::count(problem.settings, terms, d, run.now.others);
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
     if most == 0 || !is_due {
@@ -369,7 +368,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     let missed = |row: usize| typical / (typical + y[row]) * (fit.at_row(inputs, row) - y[row]).abs();
     // What is smaller than that may be rounding, which decides nothing.
     let error = (n - d..n).map(missed).fold(ROUNDING * typical, f64::max);
-    if error > margin * typical || !fit.fit(terms, inputs, y, y, n, typical) {
+    if error > MARGIN * typical || !fit.fit(terms, inputs, y, y, n, typical) {
         return None;
     }
     let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
@@ -379,7 +378,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;
     let forecast = Forecast::new(fit.minimiser.clone(), outputs.minimum(), (best - lowest) * outputs.range());
-    forecast.filter(|_| error < margin * gain)
+    forecast.filter(|_| error < MARGIN * gain)
 }
 
 /// Goes to the minimum of a forecast, once. The evaluation will have the id `id`. What it shows is waited for where nothing else is pending,
