@@ -1,1 +1,3 @@
 //! Micro-benchmarks of the core. Timings are ratios within one run: `cargo bench -p labcat-benchmarks`.
+
+pub mod kernels;

@@ -4,7 +4,7 @@
 
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, Par, Side};
-use labcat::internals::Kernels;
+use labcat_benchmarks::kernels::Kernels;
 use nalgebra::DMatrix;
 use std::hint::black_box;
 use std::time::Instant;

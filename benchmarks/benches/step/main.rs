@@ -7,8 +7,8 @@
 
 mod yardstick;
 
-use labcat::internals::Kernels;
 use labcat::{Config, Domain, Optimizer, Preset};
+use labcat_benchmarks::kernels::Kernels;
 use std::hint::black_box;
 use std::time::Instant;
 use yardstick::Yardstick;

@@ -27,7 +27,7 @@
 //! | 14, 15 | append | `optimizer::Optimizer::tell` |
 //!
 //! Imports follow the data: domain → design → observations → frame → polynomial → gp → length_scale → trust_region →
-//! acquisition → optimizer; `linalg`, `math`, `rng` and `wide` serve all of them. A test fails on a circle.
+//! acquisition → optimizer; matrices, quadratic programs and the like are a crate of their own, `labcat-numerics`. A test fails on a circle.
 //!
 //! # Guarantees
 //!
@@ -48,23 +48,16 @@ mod domain;
 mod formula;
 mod frame;
 mod gp;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod internals;
 mod known;
 mod length_scale;
-mod linalg;
-mod math;
 mod minimize;
 mod names;
 mod observations;
 mod optimizer;
 mod polynomial;
-mod qp;
-mod rng;
-mod sqp;
 mod trust_region;
-mod wide;
+
+use labcat_numerics::{linalg, math, qp, rng, sqp};
 
 pub use acquisition::AcquisitionKind;
 pub use domain::{Condition, Domain, DomainError, Label, Parameter, ParameterKind, PointError, Scale};

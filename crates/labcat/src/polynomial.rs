@@ -259,7 +259,7 @@ impl Polynomial {
         /// A bound that is met up to rounding is met.
         const ROUNDING: f64 = 1e-9;
         let mut within = Halfspaces::default();
-        within.push_box(frame, bounds);
+        frame.push_box(bounds, &mut within);
         let nearest: Vec<f64> =
             frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)).collect();
         let centre = frame.local(&nearest);

@@ -7,7 +7,8 @@ pub(crate) use outputs::{Outputs, normalise, normalise_bent};
 pub(crate) use principal::{AxisOrder, PrincipalAxes};
 
 use crate::linalg::{self, Matrix};
-use crate::wide::wide;
+use crate::qp::Halfspaces;
+use labcat_numerics::wide;
 
 /// The affine map u = R S x′ + c between the box [−1, 1]^d (u) and the local frame (x′): (eq:input_transform).
 ///
@@ -159,6 +160,15 @@ impl Frame {
         let reach: f64 = axis.iter().map(|r| r.abs()).sum();
         let middle: f64 = axis.iter().zip(&self.centre).map(|(r, c)| r * c).sum();
         ((-reach - middle) / self.scale[i], (reach - middle) / self.scale[i])
+    }
+
+    /// Adds the bounds of a box as constraints on the local coordinates.
+    pub(crate) fn push_box(&self, bounds: &[(f64, f64)], within: &mut Halfspaces) {
+        for (j, (low, high)) in bounds.iter().enumerate() {
+            let row: Vec<f64> = self.scale.iter().enumerate().map(|(i, s)| self.rotation[(j, i)] * s).collect();
+            within.push(row.clone(), high - self.centre[j]);
+            within.push(row.into_iter().map(|v| -v).collect(), self.centre[j] - low);
+        }
     }
 
     /// Whether the axes are of length one and at right angles, up to rounding.

@@ -3,7 +3,7 @@
 use super::Gp;
 use crate::linalg::{self, Matrix};
 use crate::names::{UnknownName, unknown};
-use crate::wide::wide;
+use labcat_numerics::wide;
 use std::ops::Range;
 
 /// Pairs gathered before they are summed.

@@ -8,8 +8,8 @@ pub(crate) mod surrogate;
 use crate::linalg::{self, Matrix, NonPositivePivot};
 use crate::math;
 use crate::rng::Rng;
-use crate::wide::wide;
 use kernel::KernelKind;
+use labcat_numerics::wide;
 
 /// What is fixed about a model before it sees data.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -568,7 +568,7 @@ fn every_instruction_set_gives_the_same_model() {
         for (n, d) in [(1, 1), (2, 1), (7, 3), (13, 2), (35, 5), (70, 10), (83, 13)] {
             let problem = Problem::random(&mut rng, kernel, n, d, 1e-6);
             let points: Vec<f64> = (0..17 * d).map(|_| rng.between(-1.0, 1.0)).collect();
-            let results = crate::wide::at_each_level(|| {
+            let results = labcat_numerics::width::at_each_level(|| {
                 let mut gp = problem.fit();
                 let mut bits = vec![gp.log_likelihood().to_bits()];
                 let mut derivatives = Derivatives::default();

@@ -81,7 +81,7 @@ pub(super) fn minimise(
     start: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
     let mut within = Halfspaces::cube(frame.dim(), beta);
-    within.push_box(frame, &vec![(-1.0, 1.0); frame.dim()]);
+    frame.push_box(&vec![(-1.0, 1.0); frame.dim()], &mut within);
     within.retain(|normal| normal.iter().zip(moves).any(|(a, moves)| *a != 0.0 && *moves));
     let descent = Descent { surrogate, problem, frame, bound, moves };
     let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, ROUNDS);

@@ -248,7 +248,7 @@ impl Program for Fits<'_> {
 /// The least value within bounds where the constraints are satisfied, if they can be: the value, and the place as the minimiser of the fit.
 fn minimise_under(fit: &mut Polynomial, limits: &[Polynomial], frame: &Frame, bounds: &[(f64, f64)]) -> Option<f64> {
     let mut within = Halfspaces::default();
-    within.push_box(frame, bounds);
+    frame.push_box(bounds, &mut within);
     let fits = Fits { objective: fit, limits };
     let (x, _) = sqp::minimise(&fits, &within, &vec![0.0; frame.dim()], 1.0, ROUNDS);
     let look = fits.look(&x);

@@ -152,7 +152,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     (0..moves.len()).filter(|&i| !moves[i]).for_each(|i| h[(i, i)] = 1.0);
     let frame = Frame::of_box(domain.dim()).centred(observations.unit(standing.best));
     let mut within = Halfspaces::cube(domain.dim(), run.radius);
-    within.push_box(&frame, &vec![(-1.0, 1.0); domain.dim()]);
+    frame.push_box(&vec![(-1.0, 1.0); domain.dim()], &mut within);
     let quadratic = Quadratic { problem, frame, g, h, moves };
     let (x, _) = sqp::minimise(&quadratic, &within, &vec![0.0; domain.dim()], run.radius, ROUNDS);
     let gain = -quadratic.look(&x).value;

@@ -3,16 +3,16 @@
 //!
 //! Every product runs through one kernel, [`product`], which adds the terms of each entry one after another, and inner products
 //! in eight fixed lanes. Wider registers hold more entries and never reorder a sum, so the bits do not depend on the instruction set,
-//! which [`crate::wide`] chooses at run time, the optimisation level or the number of threads. Rust contracts no multiply–add by itself.
+//! which [`crate::width`] chooses at run time, the optimisation level or the number of threads. Rust contracts no multiply–add by itself.
 //! `benchmarks/` holds the comparison with other back ends, and `docs/divergences.md` the figures.
 
 mod orthogonal;
 mod product;
 mod triangular;
 
-pub(crate) use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
-pub(crate) use product::{neg_gram, neg_product, squared_distances, squared_distances_above};
-pub(crate) use triangular::{
+pub use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
+pub use product::{neg_gram, neg_product, squared_distances, squared_distances_above};
+pub use triangular::{
     NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve, solve_lower,
     solve_lower_transposed, solve_rows,
 };
@@ -20,25 +20,27 @@ pub(crate) use triangular::{
 /// Column-major matrix whose buffer is reused between sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Matrix {
+pub struct Matrix {
     rows: usize,
     cols: usize,
     data: Vec<f64>,
 }
 
 impl Matrix {
-    pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
+    /// Zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
         Self { rows, cols, data: vec![0.0; rows * cols] }
     }
 
-    pub(crate) fn identity(n: usize) -> Self {
+    /// The identity of order `n`.
+    pub fn identity(n: usize) -> Self {
         let mut m = Self::default();
         m.set_identity(n);
         m
     }
 
     /// Becomes the identity of order `n`, keeping the allocation.
-    pub(crate) fn set_identity(&mut self, n: usize) {
+    pub fn set_identity(&mut self, n: usize) {
         self.reset(n, n);
         for i in 0..n {
             self[(i, i)] = 1.0;
@@ -46,68 +48,76 @@ impl Matrix {
     }
 
     /// Becomes a matrix of zeros, keeping the allocation.
-    pub(crate) fn reset(&mut self, rows: usize, cols: usize) {
+    pub fn reset(&mut self, rows: usize, cols: usize) {
         self.reshape(rows, cols);
         self.data.fill(0.0);
     }
 
-    pub(crate) fn rows(&self) -> usize {
+    /// The number of rows.
+    #[inline]
+    pub fn rows(&self) -> usize {
         self.rows
     }
 
-    pub(crate) fn cols(&self) -> usize {
+    /// The number of columns.
+    #[inline]
+    pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// Column `j`, contiguous.
-    pub(crate) fn col(&self, j: usize) -> &[f64] {
+    #[inline]
+    pub fn col(&self, j: usize) -> &[f64] {
         &self.data[j * self.rows..(j + 1) * self.rows]
     }
 
-    pub(crate) fn col_mut(&mut self, j: usize) -> &mut [f64] {
+    /// Column `j` to write.
+    #[inline]
+    pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
     }
 
     /// All entries, column after column.
-    pub(crate) fn as_slice(&self) -> &[f64] {
+    pub fn as_slice(&self) -> &[f64] {
         &self.data
     }
 
     /// Whether the stored buffer has as many entries as the shape says (a deserialised matrix may lie).
-    #[cfg(any(feature = "serde", test))]
-    pub(crate) fn is_consistent(&self, rows: usize, cols: usize) -> bool {
+    pub fn is_consistent(&self, rows: usize, cols: usize) -> bool {
         self.rows == rows && self.cols == cols && self.data.len() == rows * cols
     }
 
     /// Takes another shape, keeping the allocation; the entries are unspecified afterwards.
-    pub(crate) fn reshape(&mut self, rows: usize, cols: usize) {
+    pub fn reshape(&mut self, rows: usize, cols: usize) {
         self.data.resize(rows * cols, 0.0);
         (self.rows, self.cols) = (rows, cols);
     }
 
-    pub(crate) fn copy_from(&mut self, other: &Matrix) {
+    /// Takes the shape and the entries of another, keeping the allocation.
+    pub fn copy_from(&mut self, other: &Matrix) {
         self.reshape(other.rows, other.cols);
         self.data.copy_from_slice(&other.data);
     }
 
     /// Every entry times c.
-    pub(crate) fn scale(&mut self, c: f64) {
+    pub fn scale(&mut self, c: f64) {
         for v in &mut self.data {
             *v *= c;
         }
     }
 
-    pub(crate) fn fill(&mut self, value: f64) {
+    /// Sets every entry.
+    pub fn fill(&mut self, value: f64) {
         self.data.fill(value);
     }
 
     /// Copies the strict lower triangle onto the upper one.
-    pub(crate) fn mirror_lower(&mut self) {
+    pub fn mirror_lower(&mut self) {
         self.each_pair(|data, lower, upper| data[upper] = data[lower]);
     }
 
     /// Copies the strict upper triangle onto the lower one.
-    pub(crate) fn mirror_upper(&mut self) {
+    pub fn mirror_upper(&mut self) {
         self.each_pair(|data, lower, upper| data[lower] = data[upper]);
     }
 
@@ -128,7 +138,7 @@ impl Matrix {
 
     /// out_i = Σ_k (x_ik − at(k))² for the first rows, k after k.
     #[inline(always)]
-    pub(crate) fn squared_distances_to(&self, at: impl Fn(usize) -> f64, out: &mut [f64]) {
+    pub fn squared_distances_to(&self, at: impl Fn(usize) -> f64, out: &mut [f64]) {
         out.fill(0.0);
         for k in 0..self.cols {
             let origin = at(k);
@@ -140,14 +150,14 @@ impl Matrix {
     }
 
     /// Removes some rows, in ascending order.
-    pub(crate) fn remove_rows(&mut self, removed: &[usize]) {
+    pub fn remove_rows(&mut self, removed: &[usize]) {
         let mut row = (0..self.rows).cycle();
         self.data.retain(|_| row.next().is_some_and(|row| removed.binary_search(&row).is_err()));
         self.rows -= removed.len();
     }
 
     /// One more row: one number at the foot of each column.
-    pub(crate) fn append_row(&mut self, row: &[f64]) {
+    pub fn append_row(&mut self, row: &[f64]) {
         let n = self.rows;
         self.data.resize((n + 1) * self.cols, 0.0);
         for j in (0..self.cols).rev() {
@@ -158,14 +168,14 @@ impl Matrix {
     }
 
     /// One more column, zeros below what is given.
-    pub(crate) fn append_column(&mut self, column: &[f64]) {
+    pub fn append_column(&mut self, column: &[f64]) {
         self.data.extend_from_slice(column);
         self.cols += 1;
         self.data.resize(self.rows * self.cols, 0.0);
     }
 
     /// Becomes the transpose of `other`, with rows of zeros below it up to a multiple of `step`.
-    pub(crate) fn transpose_from(&mut self, other: &Matrix, step: usize) {
+    pub fn transpose_from(&mut self, other: &Matrix, step: usize) {
         const SIDE: usize = 16;
         let (m, n) = (other.rows, other.cols);
         let rows = n.next_multiple_of(step);
@@ -191,12 +201,14 @@ impl Matrix {
 
 impl std::ops::Index<(usize, usize)> for Matrix {
     type Output = f64;
+    #[inline]
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
         &self.data[j * self.rows + i]
     }
 }
 
 impl std::ops::IndexMut<(usize, usize)> for Matrix {
+    #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[j * self.rows + i]
     }
@@ -207,7 +219,7 @@ const LANES: usize = 8;
 
 /// Inner product in eight interleaved partial sums, added pairwise at the end.
 #[inline(always)]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut acc = [0.0; LANES];
     let (a_chunks, a_rest) = a.as_chunks::<LANES>();
     let (b_chunks, b_rest) = b.as_chunks::<LANES>();
@@ -224,7 +236,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// y += c x.
 #[inline(always)]
-pub(crate) fn axpy(y: &mut [f64], c: f64, x: &[f64]) {
+pub fn axpy(y: &mut [f64], c: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += c * x;
     }

@@ -1,7 +1,7 @@
 //! Orthogonal factors: principal axes, least squares.
 
 use super::{Matrix, axpy, dot};
-use crate::wide::wide;
+use crate::wide;
 
 wide! {
     /// Singular value decomposition of a tall, possibly rank-deficient matrix, without its left factor: Z = Q diag(σ) Vᵀ.
@@ -9,7 +9,7 @@ wide! {
     /// Householder reduction to a square triangle, then one-sided Jacobi rotations, which keep the small singular
     /// directions of badly scaled columns to high relative accuracy. `z` is destroyed; `v` (d × d) becomes the right singular vectors,
     /// unsorted and close to the identity when the columns of Z were nearly orthogonal; `sigma` the singular values.
-    pub(crate) fn right_singular_vectors(z: &mut Matrix, v: &mut Matrix, sigma: &mut Vec<f64>) {
+    pub fn right_singular_vectors(z: &mut Matrix, v: &mut Matrix, sigma: &mut Vec<f64>) {
         let d = z.cols;
         if z.rows > d {
             triangularise(z);
@@ -88,7 +88,7 @@ wide! {
     /// The x that minimises |A x − b|, from `system` = (A, b) with at least as many rows as columns of A. Leaves in `system` the triangle R of
     /// A = QR, and below the last column's first entries, if there are more rows, the length of what is left over, up to its sign. False
     /// if the columns of A are dependent, up to rounding.
-    pub(crate) fn least_squares(system: &mut Matrix, x: &mut Vec<f64>) -> bool {
+    pub fn least_squares(system: &mut Matrix, x: &mut Vec<f64>) -> bool {
         const DEPENDENT: f64 = 1e-10;
         let p = system.cols - 1;
         // Columns of length one: their dependence is then what the diagonal of the triangle tells.
@@ -121,7 +121,7 @@ wide! {
 
 wide! {
     /// Restores the orthonormality of the columns of a nearly orthogonal matrix (modified Gram–Schmidt).
-    pub(crate) fn orthonormalise(m: &mut Matrix) {
+    pub fn orthonormalise(m: &mut Matrix) {
         for j in 0..m.cols {
             let rows = m.rows;
             let (left, col) = m.split_col(j);

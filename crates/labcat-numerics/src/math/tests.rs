@@ -1,6 +1,7 @@
 use super::*;
 use crate::rng::Rng;
-use crate::wide::{at_each_level, wide};
+use crate::wide;
+use crate::width::at_each_level;
 
 wide! {
     fn exp_of_all(x: &[f64], out: &mut [f64]) {

@@ -1,4 +1,4 @@
-//! Loops as wide as the machine: the one place that asks which registers the processor has, and the only unsafe code of the crate.
+//! Loops as wide as the machine: the one place that asks which registers the processor has, and the only unsafe code.
 //!
 //! [`wide!`] compiles a function three times, for the baseline of the target, for AVX2 and for AVX-512, and calls the widest that the
 //! processor can run. The three are the same source: every sum has its order written down, nothing is fused, and so they give the
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// Instruction sets, from narrow to wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub enum Level {
     /// What every processor of the target has: SSE2, NEON.
     Baseline,
     /// Four numbers at a time.
@@ -23,7 +23,7 @@ pub(crate) enum Level {
 
 impl Level {
     /// The levels that this processor can run, from narrow to wide.
-    pub(crate) fn available() -> impl Iterator<Item = Self> {
+    pub fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let wider = [
             (Self::Avx2, is_x86_feature_detected!("avx2")),
@@ -54,14 +54,14 @@ impl Level {
 
 static CHOSEN: LazyLock<Level> = LazyLock::new(Level::chosen);
 
-#[cfg(test)]
+#[cfg(any(test, feature = "widths"))]
 thread_local! {
     static FORCED: std::cell::Cell<Option<Level>> = const { std::cell::Cell::new(None) };
 }
 
 /// The level that the functions of [`wide!`] run at: one that this processor has.
-pub(crate) fn level() -> Level {
-    #[cfg(test)]
+pub fn level() -> Level {
+    #[cfg(any(test, feature = "widths"))]
     if let Some(level) = FORCED.get() {
         return level;
     }
@@ -69,8 +69,8 @@ pub(crate) fn level() -> Level {
 }
 
 /// What `work` gives at each level of this processor, on this thread.
-#[cfg(test)]
-pub(crate) fn at_each_level<T>(mut work: impl FnMut() -> T) -> Vec<(Level, T)> {
+#[cfg(any(test, feature = "widths"))]
+pub fn at_each_level<T>(mut work: impl FnMut() -> T) -> Vec<(Level, T)> {
     let results = Level::available().map(|level| {
         FORCED.set(Some(level));
         (level, work())
@@ -82,6 +82,7 @@ pub(crate) fn at_each_level<T>(mut work: impl FnMut() -> T) -> Vec<(Level, T)> {
 
 /// Makes a function that runs at the [`level`] of the machine. In its body `LANES` is the number of numbers in a register; what the
 /// body calls must be `#[inline(always)]` to be as wide.
+#[macro_export]
 macro_rules! wide {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block) => {
         $(#[$meta])*
@@ -101,12 +102,12 @@ macro_rules! wide {
                 fn avx512($($arg: $ty),*) $(-> $out)? {
                     body::<8>($($arg),*)
                 }
-                match $crate::wide::level() {
-                    $crate::wide::Level::Baseline => body::<2>($($arg),*),
+                match $crate::width::level() {
+                    $crate::width::Level::Baseline => body::<2>($($arg),*),
                     // SAFETY: the two functions are safe but for the instructions they use, and `level` names only what
                     // this processor was found to have.
-                    $crate::wide::Level::Avx2 => unsafe { avx2($($arg),*) },
-                    $crate::wide::Level::Avx512 => unsafe { avx512($($arg),*) },
+                    $crate::width::Level::Avx2 => unsafe { avx2($($arg),*) },
+                    $crate::width::Level::Avx512 => unsafe { avx512($($arg),*) },
                 }
             }
             #[cfg(not(target_arch = "x86_64"))]
@@ -114,5 +115,3 @@ macro_rules! wide {
         }
     };
 }
-
-pub(crate) use wide;

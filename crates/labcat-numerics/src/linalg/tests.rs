@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rng::Rng;
-use crate::wide;
+use crate::width;
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 7, 14, 16, 17, 35, 70, 131, 150];
 
@@ -250,7 +250,7 @@ fn everything(n: usize) -> Vec<u64> {
 #[test]
 fn every_instruction_set_gives_the_same_bits() {
     for n in (1..=40).chain([63, 64, 65, 70, 127, 131, 257, 300]) {
-        let results = wide::at_each_level(|| everything(n));
+        let results = width::at_each_level(|| everything(n));
         for (level, bits) in &results[1..] {
             assert!(*bits == results[0].1, "n = {n}: {level:?} and the baseline differ");
         }
@@ -295,8 +295,8 @@ fn the_order_of_sums_is_that_of_k() {
 
 #[test]
 fn a_machine_has_the_baseline_and_tests_see_what_it_has() {
-    let levels: Vec<_> = wide::at_each_level(wide::level);
-    assert_eq!(levels[0], (wide::Level::Baseline, wide::Level::Baseline));
+    let levels: Vec<_> = width::at_each_level(width::level);
+    assert_eq!(levels[0], (width::Level::Baseline, width::Level::Baseline));
     assert!(levels.iter().all(|(asked, ran)| asked == ran));
     assert!(levels.is_sorted());
 }

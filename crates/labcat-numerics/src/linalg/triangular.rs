@@ -4,13 +4,13 @@
 
 use super::product::{PANEL, sub_product};
 use super::{Matrix, axpy, dot};
-use crate::wide::wide;
+use crate::wide;
 
 /// A factorisation met a pivot that is not positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NonPositivePivot {
+pub struct NonPositivePivot {
     /// Row of the pivot.
-    pub(crate) index: usize,
+    pub index: usize,
 }
 
 /// Columns that take the products of all columns before them together; then they take each other's, four by four.
@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 
 wide! {
     /// Factors the lower triangle of a symmetric matrix in place: A = L Lᵀ. The strict upper triangle is unspecified afterwards.
-    pub(crate) fn cholesky(a: &mut Matrix) -> Result<(), NonPositivePivot> {
+    pub fn cholesky(a: &mut Matrix) -> Result<(), NonPositivePivot> {
         let n = a.rows;
         for start in (0..n).step_by(BLOCK) {
             let end = n.min(start + BLOCK);
@@ -59,7 +59,7 @@ wide! {
 
 wide! {
     /// x ← L⁻¹ x, for the leading rows of L if x is shorter.
-    pub(crate) fn solve_lower(l: &Matrix, x: &mut [f64]) {
+    pub fn solve_lower(l: &Matrix, x: &mut [f64]) {
         let mut rest = x;
         let mut j = 0;
         while !rest.is_empty() {
@@ -86,7 +86,7 @@ wide! {
 
 wide! {
     /// x ← L⁻ᵀ x, for the leading rows of L if x is shorter.
-    pub(crate) fn solve_lower_transposed(l: &Matrix, x: &mut [f64]) {
+    pub fn solve_lower_transposed(l: &Matrix, x: &mut [f64]) {
         let n = x.len();
         for j in (0..n).rev() {
             let s = dot(&l.col(j)[j + 1..n], &x[j + 1..]);
@@ -96,14 +96,14 @@ wide! {
 }
 
 /// x ← A⁻¹ x for A = L Lᵀ.
-pub(crate) fn solve(l: &Matrix, x: &mut [f64]) {
+pub fn solve(l: &Matrix, x: &mut [f64]) {
     solve_lower(l, x);
     solve_lower_transposed(l, x);
 }
 
 wide! {
     /// B ← B L⁻ᵀ for B of m × n: the rows of B are right-hand sides, solved side by side.
-    pub(crate) fn solve_rows(l: &Matrix, b: &mut Matrix) {
+    pub fn solve_rows(l: &Matrix, b: &mut Matrix) {
         let m = b.rows;
         solve_leading_rows::<LANES>(l, b, |_| m);
     }
@@ -141,7 +141,7 @@ fn solve_leading_rows<const LANES: usize>(l: &Matrix, b: &mut Matrix, live: impl
 
 wide! {
     /// A⁻¹ from its factor L, both triangles; `scratch` receives L⁻ᵀ.
-    pub(crate) fn inverse_from_cholesky(l: &Matrix, scratch: &mut Matrix, inverse: &mut Matrix) {
+    pub fn inverse_from_cholesky(l: &Matrix, scratch: &mut Matrix, inverse: &mut Matrix) {
         let n = l.rows;
         scratch.set_identity(n);
         solve_leading_rows::<LANES>(l, scratch, |j| j + 1);
@@ -160,7 +160,7 @@ wide! {
 
 /// Removes row and column `index` of A = L Lᵀ from its factor, in O(n²): the trailing block takes the removed column
 /// back by a sequence of plane rotations.
-pub(crate) fn remove_from_cholesky(l: &mut Matrix, index: usize, scratch: &mut Vec<f64>) {
+pub fn remove_from_cholesky(l: &mut Matrix, index: usize, scratch: &mut Vec<f64>) {
     let n = l.rows;
     scratch.clear();
     scratch.extend_from_slice(&l.col(index)[index + 1..]);

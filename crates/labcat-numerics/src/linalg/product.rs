@@ -1,7 +1,7 @@
 //! Products and squared distances, in tiles that stay in registers: what all else is made of.
 
 use super::Matrix;
-use crate::wide::wide;
+use crate::wide;
 use std::ops::Range;
 
 /// Columns of the result in one tile.
@@ -25,7 +25,7 @@ pub(super) fn sub_product<const LANES: usize>(
 
 wide! {
     /// out ← −A B for square symmetric matrices, both triangles stored.
-    pub(crate) fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
+    pub fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
         let n = a.rows;
         out.fill(0.0);
         sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, |k, j| b.data[j * n + k]);
@@ -34,7 +34,7 @@ wide! {
 
 wide! {
     /// out ← −A Aᵀ, both triangles.
-    pub(crate) fn neg_gram(a: &Matrix, out: &mut Matrix) {
+    pub fn neg_gram(a: &Matrix, out: &mut Matrix) {
         let m = a.rows;
         out.reset(m, m);
         let b = |k: usize, j: usize| a.data[k * m + j];
@@ -45,7 +45,7 @@ wide! {
 
 wide! {
     /// out_pq = Σ_k (x_pk − y_qk)².
-    pub(crate) fn squared_distances(x: &Matrix, y: &Matrix, out: &mut Matrix) {
+    pub fn squared_distances(x: &Matrix, y: &Matrix, out: &mut Matrix) {
         let m = x.rows;
         squared_distances_in::<LANES>(x, y, |_| 0..m, out);
     }
@@ -53,7 +53,7 @@ wide! {
 
 wide! {
     /// out_pq = Σ_k (x_pk − x_qk)² for p < q; other entries are unspecified.
-    pub(crate) fn squared_distances_above(x: &Matrix, out: &mut Matrix) {
+    pub fn squared_distances_above(x: &Matrix, out: &mut Matrix) {
         squared_distances_in::<LANES>(x, x, |q| 0..q + PANEL - 1, out);
     }
 }

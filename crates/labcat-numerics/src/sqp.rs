@@ -5,16 +5,19 @@ use crate::qp::{self, Halfspaces};
 
 /// What a program is worth at a point, and how that changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
-    pub(crate) value: f64,
-    pub(crate) gradient: Vec<f64>,
+pub struct Look {
+    /// What is minimised.
+    pub value: f64,
+    /// Its slopes.
+    pub gradient: Vec<f64>,
     /// Each constraint g ≤ 0 with its gradient. One that is flat or not defined at a point may be missing there: then
     /// those after it move up.
-    pub(crate) limits: Vec<(f64, Vec<f64>)>,
+    pub limits: Vec<(f64, Vec<f64>)>,
 }
 
 /// A smooth function to minimise where smooth constraints are met.
-pub(crate) trait Program {
+pub trait Program {
+    /// The value, the constraints and their gradients at a point.
     fn look(&self, x: &[f64]) -> Look;
 
     /// The second derivatives of the value plus `multipliers` times the constraints.
@@ -31,7 +34,7 @@ const SHORTER: f64 = 0.4;
 /// A local minimum over `within`, a convex set of size about `radius` that holds `start`: at most `rounds` quadratic programs. Where the
 /// constraints cannot be met they are violated as little as the programs can tell. Gives the
 /// point and the multipliers of the constraints, those of the last program.
-pub(crate) fn minimise(
+pub fn minimise(
     program: &impl Program,
     within: &Halfspaces,
     start: &[f64],

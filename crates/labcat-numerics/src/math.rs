@@ -1,9 +1,9 @@
 //! Every transcendental function of the crate comes from here, and but for the exponential here from `libm`:
 //! pure Rust, the same bits on every platform and in every build profile.
 
-pub(crate) use libm::{cos, erfc, expm1, log as ln, log1p, pow, sin};
+pub use libm::{cos, erfc, expm1, log as ln, log1p, pow, sin};
 
-pub(crate) use std::f64::consts::{FRAC_1_SQRT_2, PI};
+pub use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// 1 / √(2π).
 const FRAC_1_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
@@ -24,11 +24,11 @@ const COTH: [f64; 5] = [
 const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
 
 /// e^x within one unit in the last place, with the bits of `libm::exp` for every x and without a branch: in a loop of
-/// [`crate::wide`] it takes a register at a time.
+/// [`crate::wide!`] it takes a register at a time.
 ///
 /// x = k ln 2 + r with |r| ≤ ln 2 / 2, and e^r = 1 + r + r c / (2 − c), where c = r − (r coth(r/2) − 2).
 #[inline(always)]
-pub(crate) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     const OVERFLOW: f64 = 709.782_712_893_384;
     const UNDERFLOW: f64 = -745.133_219_101_941_1;
     /// Up to here k = 0.
@@ -60,17 +60,17 @@ pub(crate) fn exp(x: f64) -> f64 {
 }
 
 /// Density φ(z) of the standard normal distribution.
-pub(crate) fn normal_pdf(z: f64) -> f64 {
+pub fn normal_pdf(z: f64) -> f64 {
     FRAC_1_SQRT_2PI * exp(-0.5 * z * z)
 }
 
 /// ln Φ(z), for any z.
-pub(crate) fn ln_normal_cdf(z: f64) -> f64 {
+pub fn ln_normal_cdf(z: f64) -> f64 {
     if z > -30.0 { ln(normal_cdf(z)) } else { -0.5 * z * z - ln(-z) - 0.5 * ln(2.0 * PI) }
 }
 
 /// Distribution function Φ(z) of the standard normal distribution.
-pub(crate) fn normal_cdf(z: f64) -> f64 {
+pub fn normal_cdf(z: f64) -> f64 {
     0.5 * erfc(-z * FRAC_1_SQRT_2)
 }
 

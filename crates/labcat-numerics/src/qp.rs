@@ -1,7 +1,6 @@
 //! Small convex quadratic programs: minimise ½ xᵀHx + gᵀx subject to aᵢᵀx ≤ bᵢ, by the dual active-set method of Goldfarb and
 //! Idnani. Exact up to rounding, and it tells when nothing is feasible.
 
-use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
 
 /// A violation that counts, in the units of a constraint whose normal has length one, relative to the size of its terms.
@@ -12,26 +11,28 @@ const CHANGES: usize = 10;
 
 /// A point that solves a program, with the multipliers of its constraints.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Solved {
-    pub(crate) x: Vec<f64>,
+pub struct Solved {
+    /// The point.
+    pub x: Vec<f64>,
     /// One for each constraint; zero where it is not active.
-    pub(crate) multipliers: Vec<f64>,
+    pub multipliers: Vec<f64>,
 }
 
 /// The constraints aᵢᵀx ≤ bᵢ.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Halfspaces {
+pub struct Halfspaces {
     /// (aᵢ, bᵢ).
     rows: Vec<(Vec<f64>, f64)>,
 }
 
 impl Halfspaces {
-    pub(crate) fn push(&mut self, normal: Vec<f64>, offset: f64) {
+    /// Adds a constraint.
+    pub fn push(&mut self, normal: Vec<f64>, offset: f64) {
         self.rows.push((normal, offset));
     }
 
     /// |xᵢ| ≤ `half`.
-    pub(crate) fn cube(d: usize, half: f64) -> Self {
+    pub fn cube(d: usize, half: f64) -> Self {
         let mut all = Self::default();
         for i in 0..d {
             for sign in [1.0, -1.0] {
@@ -43,27 +44,18 @@ impl Halfspaces {
         all
     }
 
-    /// Bounds of a box as constraints on the coordinates of a frame.
-    pub(crate) fn push_box(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
-        for (j, (low, high)) in bounds.iter().enumerate() {
-            let row: Vec<f64> = frame.scale().iter().enumerate().map(|(i, s)| frame.rotation()[(j, i)] * s).collect();
-            self.push(row.clone(), high - frame.centre()[j]);
-            self.push(row.into_iter().map(|v| -v).collect(), frame.centre()[j] - low);
-        }
-    }
-
     /// Keeps those whose normals are wanted.
-    pub(crate) fn retain(&mut self, wanted: impl Fn(&[f64]) -> bool) {
+    pub fn retain(&mut self, wanted: impl Fn(&[f64]) -> bool) {
         self.rows.retain(|(a, _)| wanted(a));
     }
 
     /// The same constraints on steps from `x`.
-    pub(crate) fn moved(&self, x: &[f64]) -> Self {
+    pub fn moved(&self, x: &[f64]) -> Self {
         Self { rows: self.rows.iter().map(|(a, b)| (a.clone(), b - linalg::dot(a, x))).collect() }
     }
 
     /// The same constraints with one more variable, and its factor in each of them.
-    pub(crate) fn widened(mut self, factor: impl Fn(usize) -> f64) -> Self {
+    pub fn widened(mut self, factor: impl Fn(usize) -> f64) -> Self {
         self.rows.iter_mut().enumerate().for_each(|(i, (normal, _))| normal.push(factor(i)));
         self
     }
@@ -74,7 +66,7 @@ impl Halfspaces {
 }
 
 /// Adds multiples of the identity, at least `floor`, to a symmetric matrix until it is positive definite; gives its factor.
-pub(crate) fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
+pub fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
     let size = h.as_slice().iter().fold(0.0_f64, |a, v| a.max(v.abs()));
     let mut shift = (1e-12 * size).max(floor).max(f64::MIN_POSITIVE);
     while shift.is_finite() {
@@ -91,13 +83,13 @@ pub(crate) fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
 }
 
 /// The point nearest to the origin of d dimensions that meets all constraints.
-pub(crate) fn nearest(d: usize, within: &Halfspaces) -> Option<Vec<f64>> {
+pub fn nearest(d: usize, within: &Halfspaces) -> Option<Vec<f64>> {
     let factor = factor_convex(&Matrix::identity(d), 0.0)?;
     minimise(&factor, &vec![0.0; d], within).map(|solved| solved.x)
 }
 
 /// The solution for H = L Lᵀ, or `None` if no point meets all constraints (or rounding lets none be found).
-pub(crate) fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
+pub fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
     let d = g.len();
     let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
     linalg::solve(factor, &mut x);

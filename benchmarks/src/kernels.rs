@@ -1,7 +1,7 @@
-//! The matrix kernels, for the benchmarks that compare them with those of others. Not part of the public interface.
+//! The matrix kernels as the benchmarks time them, and as those of others are compared with them.
 
-use crate::linalg::{self, Matrix};
-use crate::rng::Rng;
+use labcat_numerics::linalg::{self, Matrix};
+use labcat_numerics::rng::Rng;
 
 /// A kernel matrix, and what is made of it.
 #[derive(Debug)]
