@@ -130,7 +130,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
          [study]\n\
          name = {}\n\
          direction = \"{direction}\"      # or \"{}\"\n\
-         budget = {budget}                 # evaluations in all; more can be added later\n\
+         budget = {budget}                 # total number of evaluations; can be raised later\n\
          seed = 0                     # another seed tries other points\n\
          workers = {}                  # evaluations at a time\n\
          # target = 0.001             # stop at a value at least this good\n\
@@ -269,8 +269,7 @@ fn residuals_text(args: &cli::Init) -> Result<Option<String>, Failure> {
 fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
     let command = &args.command;
     if command.is_empty() {
-        return "\n# No [objective]: points are given out by `labcat ask` and their values told by `labcat tell`.\n"
-            .to_owned();
+        return "\n# No [objective]: `labcat ask` suggests points and `labcat tell` records their values.\n".to_owned();
     }
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     let value = match residuals {
@@ -429,7 +428,7 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
         writeln!(out, "{all} configurations in all: the run ends when each has been evaluated")?;
     }
     let Some(evaluator) = evaluator else {
-        writeln!(out, "no command: `labcat ask {}` gives out points, `labcat tell` takes values", word(file))?;
+        writeln!(out, "no command: `labcat ask {}` suggests points, `labcat tell` records values", word(file))?;
         return Ok(());
     };
     let preview = evaluator.preview(&study.start.clone().unwrap_or_else(|| study.middle()));
