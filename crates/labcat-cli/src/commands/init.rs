@@ -141,7 +141,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
     );
     let constraints: Vec<String> = args.constraints.iter().map(|constraint| quoted(constraint)).collect();
     text += &match constraints.as_slice() {
-        [] => "# constraint = \"x + 2*y <= 1\"   # kept by every suggestion; of other results, such as mass <= 5, measured\n".to_owned(),
+        [] => "# constraint = \"x + 2*y <= 1\"   # no suggestion violates it; on a result, as in mass <= 5, it is measured\n".to_owned(),
         [one] => format!("constraint = {one}\n"),
         several => format!("constraint = [{}]\n", several.join(", ")),
     };
@@ -290,10 +290,10 @@ fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
          command = [{}]\n{}\
          {value}\
          # parameters_file = \"{{id}}.json\"   # the values as JSON, written before the command starts\n\
-         # timeout = \"12h\"            # then the whole process group is ended and the evaluation has failed\n\
+         # timeout = \"12h\"            # time limit of an evaluation; after it the evaluation fails\n\
          retries = 0                  # further attempts after a failure\n\
          on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
-         # max_consecutive_failures = 10   # so many failures in a row end the run; 0: never\n\
+         # max_consecutive_failures = 10   # this many failures in a row end the run; 0: no limit\n\
          # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n\
          \n# [optimizer]\n\
          # noise = \"auto\"             # if the same point can give different values\n",
