@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 SECTIONS = {
-    "Run an optimisation": ["minimize", "maximize", "least_squares", "scipy_method", "OptimizeResult", "LeastSquaresResult"],
+    "Run an optimisation": ["minimize", "maximize", "least_squares", "aminimize", "amaximize", "scipy_method", "OptimizeResult", "LeastSquaresResult"],
     "Ask and tell": ["Optimizer", "Trial", "Outcome"],
     "Parameters": ["Space", "Real", "Integer", "Categorical", "Boolean", "Fixed"],
     "Evaluations and models": ["History", "Evaluation", "Recommendation", "Prediction", "TrustRegion", "Restart"],

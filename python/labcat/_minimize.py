@@ -116,12 +116,16 @@ def minimize(
         `budget`. Evaluations outside the bounds, or without some parameter, are skipped with a
         warning; the best of them is moved into the space and evaluated first. A run that resumes from a
         checkpoint does not need it again.
-    budget, target, tolerance, time_limit
-        Stopping criteria: the number of evaluations; a value that is good enough; the range of the
-        values of a local run; seconds, checked between evaluations. A tolerance without
-        the others means one local run; with a budget or a time limit it ends each local
-        run, and others follow unless ``restarts=False``. Without budget and time limit the
-        budget is 200 per parameter, and the message of the result says so if that ended the run.
+    budget
+        The number of evaluations. Without budget and time limit it is 200 per parameter, and
+        the message of the result says so if that ended the run.
+    target
+        A value that is good enough; the run ends when it is reached.
+    tolerance
+        A local run ends when its values differ by no more than this. Without budget and time limit there is
+        one local run; otherwise others follow unless ``restarts=False``.
+    time_limit
+        Seconds, checked between evaluations.
     rng
         The seed: an int, a `numpy.random.SeedSequence`, a `numpy.random.Generator`, or None for a
         random one. With ``workers=1`` or a map the same seed gives the same run; otherwise the run

@@ -77,8 +77,12 @@ class Optimizer:
         None for a random one. The attribute `seed` holds it.
     preset
         "default", which is recommended, or "paper", the algorithm as published.
-    budget, target, tolerance
-        Stopping criteria; `tolerance` ends a local run. None: no limit.
+    budget
+        The number of evaluations; None: no limit.
+    target
+        A value that is good enough; the run ends when it is reached.
+    tolerance
+        A local run ends when its values differ by no more than this.
     constraints
         The number of constraints that each evaluation measures, to be told with its value. Or
         known constraints, which no suggestion violates: strings such as "x0 + 2*x1 <= 1" (with the
