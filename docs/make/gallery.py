@@ -52,7 +52,7 @@ def frame(path):
     optimizer = labcat.Optimizer(BOX, rng=1, preset="paper")
     optimizer.tell(x=[-2, 4], value=rosenbrock([-2, 4]))
     states = []
-    for _ in range(70):
+    while optimizer.best.value > 1e-3 and len(states) < 150:
         trial = optimizer.ask()
         region = optimizer.trust_region
         states.append((trial.x, None if region is None else region.centre + CORNERS @ region.half_axes))
@@ -61,22 +61,25 @@ def frame(path):
     seen = np.array([[-2, 4], *(x for x, _ in states)])
     values = [rosenbrock(x) for x in seen]
     figure, ax = axes(5.2, 4.4)
+    contours(ax, rosenbrock, BOX, np.geomspace(0.1, 3000, 14))
+    ax.plot(1, 1, "*", color="black", markersize=11)
+    (evaluated,) = ax.plot([], [], ".", color="tab:blue", alpha=0.5)
+    (lowest,) = ax.plot([], [], "x", color="tab:red", markersize=9, markeredgewidth=2)
+    (newest,) = ax.plot([], [], "o", color="tab:orange", markersize=6)
+    (region,) = ax.plot([], [], color="tab:red", linewidth=1.5)
+    ax.set(xlim=BOX[0], ylim=BOX[1])
 
     def draw(number):
-        ax.clear()
-        contours(ax, rosenbrock, BOX, np.geomspace(0.1, 3000, 14))
-        newest, box = shown[number]
+        x, box = shown[number]
         done = number + 8 + 1
         best = int(np.argmin(values[:done]))
-        ax.plot(*seen[:done].T, ".", color="tab:blue", alpha=0.5)
-        ax.plot(1, 1, "*", color="black", markersize=11)
-        ax.plot(*seen[best], "x", color="tab:red", markersize=9, markeredgewidth=2)
-        ax.plot(*newest, "o", color="tab:orange", markersize=6)
-        if box is not None:
-            ax.plot(*box.T, color="tab:red", linewidth=1.5)
-        ax.set(xlim=BOX[0], ylim=BOX[1], title=f"evaluation {done}: best value {values[best]:.1e}")
+        evaluated.set_data(*seen[:done].T)
+        lowest.set_data(*seen[best, :, None])
+        newest.set_data(*np.reshape(x, (2, 1)))
+        region.set_data(*(np.empty((2, 0)) if box is None else box.T))
+        ax.set_title(f"evaluation {done}: best value {values[best]:.1e}")
 
-    animation = FuncAnimation(figure, draw, frames=len(shown))
+    animation = FuncAnimation(figure, draw, frames=[*range(len(shown)), *[len(shown) - 1] * 8])  # the end is shown for a while
     animation.save(path, PillowWriter(fps=4), dpi=80)
     plt.close(figure)
 
@@ -184,7 +187,7 @@ def overview(path):
 def relevance(path):
     """Which parameters matter."""
     result = labcat.minimize(
-        lambda x: 50 * x[0] ** 2 + 5 * x[1] ** 2 + 0.5 * x[2] ** 2 + 0.001 * x[3] ** 2, [(-4, 6)] * 4, budget=60, rng=1
+        lambda x: 5 * x[0] ** 2 + 3 * x[1] ** 2 + 2 * x[2] ** 2 + 0.1 * x[3] ** 2, [(-4, 6)] * 4, budget=60, rng=1
     )
     figure, ax = axes()
     plots.relevance(result, ax=ax)
@@ -218,7 +221,7 @@ def report(path):
     page = ROOT / "target" / "site-work" / "pages" / "command-line" / "study.html"
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        raise SystemExit("the picture of a report needs chromium or google-chrome: scripts/apt-install chromium")
+        raise SystemExit("the picture of a report needs chromium or google-chrome: scripts/apt-install browser")
     with tempfile.TemporaryDirectory() as place:
         command = [browser, "--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={place}", "--window-size=1000,900"]
         subprocess.run([*command, f"--screenshot={path}", page.as_uri()], check=True, capture_output=True, timeout=120)

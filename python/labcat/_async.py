@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 async def aminimize(fun: Callable[..., Any], bounds: Bounds, *, workers: int = 1, **options: Any) -> OptimizeResult:
-    """Minimises a function that is awaited: ``async def fun(x)``, in the event loop that runs.
+    """Minimises an asynchronous function, ``async def fun(x)``, in the running event loop.
 
-    `workers` is how many evaluations may be awaited at once. The other keywords are those of `minimize`, with `timeout` for
-    each evaluation, which is cancelled then. If the task that awaits the run is cancelled, so are its evaluations.
+    `workers` is the number of evaluations awaited at the same time. The other keywords are those of `minimize`; `timeout`
+    cancels an evaluation that takes longer. If the task that awaits the run is cancelled, so are its evaluations.
 
     >>> import asyncio, labcat
     >>> async def measure(x):
@@ -39,7 +39,7 @@ async def aminimize(fun: Callable[..., Any], bounds: Bounds, *, workers: int = 1
 
 
 async def amaximize(fun: Callable[..., Any], bounds: Bounds, *, workers: int = 1, **options: Any) -> OptimizeResult:
-    """Maximises a function that is awaited; in all else as `aminimize`."""
+    """Maximises an asynchronous function; otherwise the same as `aminimize`."""
     return await _awaited("maximize", fun, bounds, workers, options)
 
 

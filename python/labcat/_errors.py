@@ -31,7 +31,7 @@ class InvalidError(LabcatError, ValueError):
 
 
 class UnknownSwitchError(InvalidError, TypeError):
-    """A keyword that is no option of labcat; the message says which one it resembles."""
+    """An unknown keyword; the message suggests the option that was probably meant."""
 
 
 class UnknownTrialError(LabcatError, KeyError):
@@ -63,19 +63,19 @@ class Stopped(LabcatError):
 
 
 class BudgetOutstanding(LabcatError):
-    """`Optimizer.ask` while all that is left of the budget is asked and not yet told.
+    """`Optimizer.ask` while the rest of the budget is pending.
 
     Tell, fail or cancel a pending trial, then ask again.
     """
 
     @property
     def pending(self) -> int:
-        """The number of trials that are asked and not yet told."""
+        """The number of pending trials."""
         return int(self.args[1])
 
 
 class NoModelError(LabcatError):
-    """`Optimizer.predict` while there is no model, because too few values have been told."""
+    """`Optimizer.predict` before there are enough values for a model."""
 
 
 class CheckpointError(InvalidError):
@@ -91,9 +91,9 @@ class EvaluationTimeout(LabcatError, TimeoutError):
 
 
 class SystematicFailure(LabcatError):
-    """The first evaluations of a run all failed alike, so that the run was ended.
+    """The first evaluations of a run all failed in the same way, so the run was ended.
 
-    `__cause__` is what the newest of them raised, `labcat_result` the result so far.
+    `__cause__` is the newest exception, `labcat_result` the result so far.
 
     >>> import labcat
     >>> try:

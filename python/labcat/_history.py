@@ -59,7 +59,7 @@ class Trial(_Named):
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Evaluation(_Named):
-    """A point and what came of it."""
+    """A point and its result."""
 
     id: int
     """The id of the trial."""
@@ -115,7 +115,7 @@ class Evaluation(_Named):
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Recommendation(_Named):
-    """The point to use, and what is known of it."""
+    """The recommended point, with its expected value."""
 
     x: Vector
     """The point, shape (d,)."""
@@ -146,7 +146,7 @@ class TrustRegion(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What is predicted by all observations, in the units of the objective."""
+    """The prediction of a model of all observations, in the units of the objective."""
 
     mean: Any
     """A float for one point, an array for several."""
@@ -158,7 +158,7 @@ _COLUMNS = ("value", "failed", "run", "best", "reason")
 
 
 class History(Sequence[Evaluation]):
-    """Every evaluation of a run, in the order told, as arrays; it is also a sequence of `Evaluation`.
+    """Every evaluation of a run as arrays, in the order of the results; also a sequence of `Evaluation`.
 
     >>> import labcat
     >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=8, rng=1)
@@ -321,11 +321,11 @@ class History(Sequence[Evaluation]):
     @overload
     def to_csv(self, file: str | os.PathLike[str]) -> None: ...
     def to_csv(self, file: str | os.PathLike[str] | None = None) -> str | None:
-        """Writes a row per evaluation to a file, or gives the text; needs no pandas.
+        """Writes a row per evaluation to a file, or returns the text; does not need pandas.
 
         The columns are those of the command line's `export`: id, the parameters, value, status, seconds;
-        then std if any was told, the measured constraints, reason if any is known, and one for each name in
-        `extra`. What is not known is empty; lists and dictionaries are JSON.
+        then std and reason if there are any, the measured constraints, and one for each name in
+        `extra`. Unknown cells are empty; lists and dictionaries are written as JSON.
 
         >>> import labcat
         >>> result = labcat.minimize(lambda x: x[0] ** 2, [(-1, 2)], budget=4, rng=1)

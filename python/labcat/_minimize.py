@@ -90,102 +90,102 @@ def minimize(
     Parameters
     ----------
     fun
-        The objective, ``fun(x, *args)``, with `x` an array of shape (d,). With named parameters it
-        gets named values, see `labcat.Space`. It returns one real number, an array that holds exactly
-        one, or a `labcat.Outcome`, which may have more: noise, constraints, a gradient, anything to keep. NaN or an infinite value is a failed evaluation: recorded, counted against the budget,
-        never suggested again. An exception, or a return of anything else (None, a wrong shape), is
-        what `on_error` says.
+        The objective, ``fun(x, *args)``, where `x` is an array of shape (d,). With named parameters it
+        gets named values, see `labcat.Space`. It returns a real number, an array with exactly one
+        element, or a `labcat.Outcome`, which can also hold noise, constraints, a gradient and extra
+        data. NaN or an infinite value is a failed evaluation: it is recorded, counts against the
+        budget, and its point is never suggested again. `on_error` says what happens after an
+        exception or another return value (None, a wrong shape).
     bounds
         Pairs (low, high), a `scipy.optimize.Bounds`, a dictionary of named bounds
         (``{"speed": (0, 9)}``), or a `labcat.Space` of named parameters.
     args
-        Further arguments of `fun`.
+        Additional arguments of `fun`.
     x0
-        Where the search begins: a point, which is evaluated first, with the rest of the first design around it.
-        Or several points, which are the first design. Vectors, dictionaries, or a pandas row or frame.
+        Starting point: it is evaluated first, and the rest of the initial design lies around it.
+        Several points replace the initial design. Vectors, dictionaries, or a pandas row or frame.
     radius
-        How far the first design lies from `x0`: in the units of the parameters, one number for all of them, one
-        for each, or a dictionary by name. If it is not given: as far as `x0` is from zero, between a
-        two-hundredth and a twentieth of each range; with the preset "paper" or `initial_points` the design is then
-        that of the whole box, with `x0` as its first point.
+        Distance of the initial design from `x0`, in the units of the parameters: one number, one
+        for each parameter, or a dictionary by name. The default is the distance of `x0` from zero, but
+        between 1/200 and 1/20 of each range. With the preset "paper" or `initial_points` the default is
+        a design of the whole box, with `x0` as its first point.
     history
-        What is known already: the result of an earlier call or its history, a pandas data frame with a column
-        for each parameter and one called "value" (as `History.to_dataframe` makes it; "std", "constraint0", …
-        are used too), or a pair ``(X, y)``. It is told before the run begins, and does not count against
-        `budget`. Evaluations outside the bounds, or without a parameter of this call, are left out with a
-        warning; the best of them is moved into the space and evaluated first. A run that is resumed from a
-        checkpoint has it already.
+        Evaluations that are already known: the result of an earlier call or its history, a pandas data
+        frame with a column for each parameter and a column "value" (as made by `History.to_dataframe`;
+        "std", "constraint0", … are used too), or a pair ``(X, y)``. They do not count against
+        `budget`. Evaluations outside the bounds, or without some parameter, are skipped with a
+        warning; the best of them is moved into the space and evaluated first. A run that resumes from a
+        checkpoint does not need it again.
     budget, target, tolerance, time_limit
-        What ends the run: a number of evaluations; a value at least as good; a range of the
-        outputs of a local run; seconds, checked between evaluations. A tolerance alone, without
-        the others, means one local run, to its end; beside a budget or a time limit it ends local
-        runs, and others follow unless ``restarts=False``. With neither budget nor time limit the
+        Stopping criteria: the number of evaluations; a value that is good enough; the range of the
+        values of a local run; seconds, checked between evaluations. A tolerance without
+        the others means one local run; with a budget or a time limit it ends each local
+        run, and others follow unless ``restarts=False``. Without budget and time limit the
         budget is 200 per parameter, and the message of the result says so if that ended the run.
     rng
         The seed: an int, a `numpy.random.SeedSequence`, a `numpy.random.Generator`, or None for a
-        fresh one. With ``workers=1`` or a map the same seed gives the same run; otherwise the run
-        also depends on the order in which results come in.
+        random one. With ``workers=1`` or a map the same seed gives the same run; otherwise the run
+        also depends on the order of the results.
     preset
-        "default", what we recommend, or "paper", the algorithm as published.
+        "default", which is recommended, or "paper", the algorithm as published.
     workers
-        Where evaluations run: 1, here; a larger number, in so many processes (-1: one per
+        Where evaluations run. 1: in this process; a larger number: in that many processes (-1: one per
         processor); an executor with `submit` (`concurrent.futures`, `dask.distributed`,
         `mpi4py.futures`, loky); a `multiprocessing.Pool` or Ray's; a `joblib.Parallel` or a
-        map-like callable, which get a batch at a time. The others are asynchronous: as soon as a
-        result is in, a new point is suggested. A pair ``(executor, n)`` or ``(map, n)`` says how
-        many evaluations may run at once, if the pool does not tell. Our own processes are fresh
-        interpreters that end with this one; `fun` must be picklable, or cloudpickle installed,
-        which also sends lambdas and functions of a notebook.
+        map-like callable. The last two get batches; all others are asynchronous: a new point is
+        suggested as soon as a result arrives. A pair ``(executor, n)`` or ``(map, n)`` sets the
+        number of simultaneous evaluations, for pools that do not report it. Processes started by
+        labcat are new interpreters that end with this one; `fun` must be picklable, or cloudpickle
+        installed, which can also send lambdas and functions of a notebook.
     callback
-        Called after each evaluation, with the best point so far, or, if its only parameter is
-        called `intermediate_result`, with an `OptimizeResult` as that keyword: `newest` is the evaluation
+        Called after each evaluation with the best point so far, or, if its only parameter is
+        named `intermediate_result`, with an `OptimizeResult` as that keyword: `newest` is the evaluation
         that has just ended, `best` the best one, `history` all of them. StopIteration ends the run.
     progress
         Shows evaluations, best value and restarts, with tqdm if it is installed.
     on_error
-        "raise": what the objective raises reaches the caller unchanged, and a return that is no
-        number raises `InvalidError`; the exception's attribute `labcat_result` is the result so
-        far. "fail": the evaluation is recorded as failed, with its reason, and the run goes on. A
-        worker process that dies costs its evaluation, which is a failed one in both cases, and is
-        replaced; a fault of an executor (a broken pool, a function it cannot send) is raised in
-        both cases.
+        "raise": an exception of the objective reaches the caller unchanged, and a return value that is
+        not a number raises `InvalidError`; the attribute `labcat_result` of the exception is the result so
+        far. "fail": the evaluation is recorded as failed, with its reason, and the run continues. In
+        both cases, a worker process that dies is replaced and its evaluation fails, and an
+        error of an executor (a broken pool, a function that cannot be sent) is raised.
     max_first_failures
-        The run ends with a `SystematicFailure` when this many evaluations, the first ones, have
-        all failed with the same kind of exception: the function is at fault, not the points.
+        If this many evaluations at the start of the run all fail with the same kind of exception,
+        the function is probably wrong, and the run ends with `SystematicFailure`.
         None: never. NaN and infinite values do not count.
     timeout
-        Seconds that an evaluation may take. One that takes longer is a failed one; its process,
-        and what that has started, is ended. It needs processes of our own, so that with
-        ``workers=1`` evaluations run in another process too.
+        Time limit of one evaluation in seconds. An evaluation that takes longer fails; its process
+        and all programs it has started are ended. This needs processes of labcat's own, so
+        evaluations run in another process even with ``workers=1``.
     checkpoint
-        A file that gets the state after each evaluation, written atomically. The same call resumes
-        from it and repeats the evaluations that were running; with other stopping options it goes
-        on with those, and points of `x0` that are new come next. A file of another problem, or one
-        that another run is using, is a `CheckpointError`.
+        A file to which the state is written, atomically, after each evaluation. The same call resumes
+        from it and repeats the evaluations that were running. Stopping criteria may be changed, and new
+        points in `x0` are evaluated next. A file of another problem, or one
+        that another run is using, raises `CheckpointError`.
     jac
-        True: `fun` returns ``(value, gradient)``, as in scipy. A component that is NaN is not known; a
-        gradient that is None is none.
+        True: `fun` returns ``(value, gradient)``, as in scipy. NaN marks an unknown component; the
+        gradient may be None.
     constraints
-        Known ones, which no point violates: text such as "x0 + 2*x1 <= 1", `scipy.optimize.LinearConstraint`
-        and `NonlinearConstraint`, or a list of them. Or a number: so many constraints are measured by
-        each evaluation, and `fun` returns ``(value, [g, …])`` (with `jac`: ``(value, gradient, [g, …])``),
-        or a dictionary with "value", "gradient", "constraints". A constraint is satisfied when g ≤ 0; the
-        value may be None where one is violated.
+        Known constraints, which no suggestion violates: strings such as "x0 + 2*x1 <= 1",
+        `scipy.optimize.LinearConstraint` and `NonlinearConstraint`, or a list of them. Or the number of
+        constraints that each evaluation measures; then `fun` returns ``(value, [g, …])`` (with `jac`:
+        ``(value, gradient, [g, …])``), or a dictionary with "value", "gradient", "constraints". A
+        constraint is satisfied when g ≤ 0; the value may be None if one is violated.
     switches
-        Any other option of the search, by name: `labcat.SWITCHES` lists them.
+        Other options by name; `labcat.SWITCHES` lists them.
 
     Returns
     -------
     OptimizeResult
-        With ``x fun success status message nfev nit restarts history optimizer``, and `params`
-        with a `Space`.
+        Its fields are ``x fun success status message nfev nit restarts history optimizer``, and
+        `params` with a `Space`.
 
     Notes
     -----
     Ctrl-C ends the run within a second (in this thread, as soon as `fun` lets Python run) and
-    raises KeyboardInterrupt, whose `labcat_result` is the result so far, with every evaluation
-    that had ended. When the run ends, evaluations that are still running are given up: our own
-    worker processes are ended, futures are cancelled.
+    raises KeyboardInterrupt, whose `labcat_result` is the result so far, with every finished
+    evaluation. When the run ends, evaluations that are still running are abandoned: worker
+    processes of labcat are ended, futures are cancelled.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def maximize(
     constraints: Constraints | None = None,
     **switches: Unpack[Switches],
 ) -> OptimizeResult:
-    """Maximises; in all else as `minimize`. Values keep their sign.
+    """Maximises an expensive function; otherwise the same as `minimize`. Values keep their sign.
 
     >>> import labcat
     >>> result = labcat.maximize(lambda x: 3 - (x[0] - 1) ** 2, [(-5, 5)], budget=30, rng=1)

@@ -57,12 +57,12 @@ _OWN_KEYWORDS = ("direction", "preset", "rng")
 
 
 class Optimizer:
-    """An optimiser that is asked for points and told their values.
+    """The ask-and-tell interface: `ask` suggests a point, `tell` records its value.
 
-    Any number of trials may be asked before one is told, and they may be told in any order, by any
-    thread: each gets a different point. The optimiser restarts by itself when a local run has
-    converged, and goes on until a stopping option ends the run (`stop_reason`). It can be pickled
-    and copied; the copy continues bit for bit.
+    Any number of trials may be pending, each with a different point, and they may be told in any order
+    and from any thread. When a local run has converged, the optimiser starts another one, until a
+    stopping criterion ends the run (`stop_reason`). It can be pickled and copied; the copy continues
+    bit for bit.
 
     Parameters
     ----------
@@ -74,22 +74,22 @@ class Optimizer:
     rng
         The seed: an int (the same int gives the same points everywhere), a
         `numpy.random.SeedSequence`, a `numpy.random.Generator` (one draw is taken from it), or
-        None for a fresh one. `seed` says which it was.
+        None for a random one. The attribute `seed` holds it.
     preset
-        "default", what we recommend, or "paper", the algorithm as published.
+        "default", which is recommended, or "paper", the algorithm as published.
     budget, target, tolerance
-        What ends the run, or with `tolerance` a local run; None: nothing.
+        Stopping criteria; `tolerance` ends a local run. None: no limit.
     constraints
-        A number: so many constraints are measured by each evaluation, and told with its value. Or
-        known ones, which no suggestion violates: text such as "x0 + 2*x1 <= 1" (of the parameters'
-        names; x0, x1, … if they have none), `scipy.optimize.LinearConstraint`,
-        `NonlinearConstraint`, or a list of them. Text and linear ones are part of `to_json`;
-        functions are given again to `from_json`.
+        The number of constraints that each evaluation measures, to be told with its value. Or
+        known constraints, which no suggestion violates: strings such as "x0 + 2*x1 <= 1" (with the
+        parameters' names; x0, x1, … if they have none), `scipy.optimize.LinearConstraint`,
+        `NonlinearConstraint`, or a list of them. `to_json` saves strings and linear constraints;
+        functions must be given again to `from_json`.
     residuals
-        True: least squares. Each evaluation is told with its residuals, ``tell(trial, residuals=[…])``, and
-        the sum of their squares is minimised; see `labcat.least_squares`.
+        True: least squares. Tell the residuals of each evaluation, ``tell(trial, residuals=[…])``;
+        the sum of their squares is minimised. See `labcat.least_squares`.
     switches
-        Any other option of the search, by name: `labcat.SWITCHES` lists them.
+        Other options by name; `labcat.SWITCHES` lists them.
 
     Examples
     --------
@@ -172,10 +172,10 @@ class Optimizer:
 
     @classmethod
     def from_json(cls, text: str, *, constraints: Constraints | None = None) -> Optimizer:
-        """The optimiser that `to_json` wrote, which continues bit for bit.
+        """Restores an optimiser from `to_json`; it continues bit for bit.
 
-        Its parameters count as named by the user unless their names are x0, x1, … Known constraints that are
-        text or linear come back by themselves; those that are functions must be given again as `constraints`.
+        Its parameters count as named unless their names are x0, x1, … Known constraints that are
+        strings or linear are restored; functions must be given again as `constraints`.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(0, 1)] * 2, constraints="x0 + x1 <= 1", rng=1)
@@ -333,18 +333,18 @@ class Optimizer:
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> int | None:
-        """Tells the value of a trial, or of a point `x` that was never asked.
+        """Records the value of a trial, or of any other point `x`.
 
-        The value is a real number, an array that holds exactly one, or an `Outcome`, which holds all that
-        the keywords do. One that is not finite counts as a failed evaluation. For a point the new id is
-        returned. Late results are accepted after the run has ended. `std` is the standard deviation of the
-        noise in this value, if it is known; it is used unless the option `noise` is "none".
+        The value is a real number, an array with exactly one element, or an `Outcome`, which can hold
+        everything that the keywords do. A value that is not finite counts as a failed evaluation. For a point
+        the new id is returned. Results are accepted even after the run has ended. `std` is the standard
+        deviation of the noise in this value, if known; it is used unless the option `noise` is "none".
 
-        `constraints` are the measured ones, satisfied where not above 0; the value may be None where one is
-        violated, and `constraint_std` the standard deviation of the noise in each. `gradient` has the derivative
-        by each parameter, NaN where it is not known. With ``Optimizer(bounds, residuals=True)`` the
-        `residuals` are told instead of a value, and may have a `jacobian`, shape (m, d). `extra` is
-        kept beside it: in the history, and in the state.
+        `constraints` are the measured ones, satisfied when g ≤ 0, and `constraint_std` the standard
+        deviation of the noise in each; the value may be None if one is violated. `gradient` has the derivative
+        by each parameter, NaN if unknown. With ``Optimizer(bounds, residuals=True)`` tell
+        `residuals` instead of a value, optionally with a `jacobian` of shape (m, d). `extra` is
+        kept in the history and in the saved state.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
@@ -412,7 +412,7 @@ class Optimizer:
         x: Point | None = None,
         reason: str | None = None,
     ) -> int | None:
-        """Reports that the evaluation of a trial, or of a point `x` never asked, failed.
+        """Records that the evaluation of a trial, or of any other point `x`, failed.
 
         It counts against the budget, and its point is never suggested again. The `reason` is kept:
         in the history, and in the state.
@@ -431,7 +431,7 @@ class Optimizer:
         return self.tell(x=x, value=outcome)
 
     def cancel(self, trial: Trial | int) -> None:
-        """Withdraws a pending trial that will never be told; the budget gets it back."""
+        """Withdraws a pending trial that will not be evaluated; it does not count against the budget."""
         self._core.cancel(id_of(trial))
 
     def revise(
@@ -447,7 +447,7 @@ class Optimizer:
         gradient: npt.ArrayLike | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """Corrects what was told before."""
+        """Corrects the value of an evaluation."""
         id = id_of(trial)
         outcome = outcome_of(
             value,
@@ -463,7 +463,7 @@ class Optimizer:
         self._keep(id, outcome)
 
     def adopt(self, x: Point) -> Trial:
-        """Makes a point pending that was chosen elsewhere and is being evaluated; it is told as any other.
+        """Adds a pending trial at a point that was chosen elsewhere; its value is told like any other.
 
         It takes the place of a point of the initial design that was not suggested yet.
 
@@ -489,7 +489,7 @@ class Optimizer:
         self._core.restart()
 
     def enqueue(self, x: Points) -> None:
-        """Puts one point or several before those that `ask` would suggest."""
+        """Queues one or several points, which `ask` suggests next."""
         for point in self._points(x, "x"):
             self._core.enqueue(point.tolist())
 
@@ -501,7 +501,7 @@ class Optimizer:
         return points
 
     def start_at(self, x: Points, radius: Radius | None = None) -> None:
-        """Has the search begin at a point, which is suggested first; the rest of the first design lies around it.
+        """Sets the starting point: it is suggested first, and the rest of the initial design lies around it.
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
         for all of them, one for each, or a dictionary by name. If it is not given: as far as the point is
@@ -541,7 +541,7 @@ class Optimizer:
         target: float | None = None,
         tolerance: float | None = None,
     ) -> None:
-        """Replaces the stopping options; a run that has ended may go on.
+        """Replaces the stopping criteria; a run that has ended may continue.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
@@ -557,7 +557,7 @@ class Optimizer:
         self._settings = self._core.config()
 
     def predict(self, x: Points) -> Prediction:
-        """Mean and standard deviation by all observations, in the units of the objective.
+        """Mean and standard deviation of a model of all observations, in the units of the objective.
 
         For one point they are floats, for several, shape (n, d), arrays. Away from what was evaluated
         the standard deviation is large.
@@ -588,10 +588,10 @@ class Optimizer:
 
     @property
     def recommended(self) -> Recommendation | None:
-        """The point to use; None before the first success.
+        """The recommended point; None before the first success.
 
-        Under noise it is the point with the best posterior, over all local runs, and need not be
-        one that was evaluated: the best draw is mostly a lucky one. Else it is the best point.
+        With noise it is the point with the best posterior over all local runs, which may be a point that
+        was never evaluated. Without noise it is the best point.
 
         >>> import labcat, random
         >>> draw = random.Random(1)
@@ -615,7 +615,7 @@ class Optimizer:
     def noise(self) -> float:
         """Standard deviation of the noise, as given or as estimated so far.
 
-        0 while values are taken as exact, and where each was told with its own.
+        0 while values count as exact, and if each value was told with its own standard deviation.
         """
         return self._core.noise()[1]
 
@@ -627,14 +627,14 @@ class Optimizer:
     def best(self) -> Evaluation | None:
         """The best evaluation so far; None before the first success.
 
-        With measured constraints the best of those that meet them (`feasible`) or, while there is
-        none, the least violated.
+        With measured constraints it is the best `feasible` evaluation, or, if there is none yet, the one
+        with the smallest violation.
         """
         best = self._core.best()
         return None if best is None else self._evaluation(best)
 
     def _newest(self) -> Evaluation | None:
-        """The evaluation told last."""
+        """The newest evaluation."""
         newest = self._core.newest()
         return None if newest is None else self._evaluation(newest)
 
@@ -658,18 +658,18 @@ class Optimizer:
 
     @property
     def history(self) -> History:
-        """Every evaluation, in the order told."""
+        """Every evaluation, in the order of the results."""
         evaluations = [self._evaluation(told) for told in self._core.evaluations()]
         return History(evaluations, self._space, self.direction == "maximize")
 
     @property
     def pending(self) -> list[Trial]:
-        """The trials that are asked and not yet told."""
+        """The pending trials: asked for, without a result yet."""
         return [self._trial(suggestion) for suggestion in self._core.pending()]
 
     @property
     def n_evaluations(self) -> int:
-        """The number of evaluations told, failed ones included."""
+        """The number of evaluations with a result, including failed ones."""
         return self._core.n_evaluations()
 
     @property
@@ -688,8 +688,8 @@ class Optimizer:
 
     @property
     def relevance(self) -> npt.NDArray[np.float64] | None:
-        """How much each parameter matters, by a model of the evaluations of all local runs; sums to 1.
-        None while there are too few."""
+        """How much each parameter matters, by a model of all evaluations; sums to 1.
+        None if there are too few evaluations."""
         importance = self.importance
         return None if importance is None else importance.mean
 
@@ -701,13 +701,13 @@ class Optimizer:
 
     @property
     def trust_region(self) -> TrustRegion | None:
-        """The region that is searched now; None without a model."""
+        """The current trust region; None without a model."""
         region = self._core.trust_region()
         return None if region is None else TrustRegion(*map(np.array, region))
 
     @property
     def report(self) -> dict[str, Any] | None:
-        """What the newest `ask` did, as plain data; None before the first."""
+        """Details of the newest step, as plain data; None before the first."""
         return self._core.report()
 
     @property

@@ -72,7 +72,7 @@ class OptimizeResult(_Base):
         recommended: Recommendation | None
         """The point to use, with the expected value and its standard deviation: `x` and `fun`."""
         best: Evaluation | None
-        """The best evaluation; under noise the luckiest draw."""
+        """The best single evaluation; with noise its value is partly luck."""
         constraints: npt.NDArray[np.float64]
         """The measured constraints of `best`, NaN if there is none; only where some are measured."""
         feasible: bool

@@ -105,10 +105,9 @@ def convergence(
 ) -> Axes:
     """The values and the best so far over the evaluations.
 
-    Failed evaluations are marked at the bottom, restarts by dashed lines; what violates a measured
-    constraint is hollow. With `minimum`, the best
-    possible value, the distance to it is drawn. Positive numbers of very different size are drawn
-    on a logarithmic scale.
+    Failed evaluations are marked at the bottom, restarts by dashed lines; evaluations that violate a measured
+    constraint are hollow. With `minimum`, the best possible value, the distance to it is drawn. Positive
+    numbers of very different size are drawn on a logarithmic scale.
     """
     ax = _new_axes() if ax is None else ax
     history = result.history
@@ -161,9 +160,9 @@ def _spans_orders(values: npt.NDArray[np.float64]) -> bool:
 
 
 def relevance(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
-    """How much each parameter matters, by a model of the evaluations of all local runs, with its standard deviation.
+    """How much each parameter matters, with standard deviations, by a model of all evaluations.
 
-    With too few evaluations for one it says so.
+    With too few evaluations for a model the plot says so.
     """
     ax = _new_axes() if ax is None else ax
     importance = result.optimizer.importance
@@ -299,7 +298,7 @@ def _outline(region: TrustRegion, log: list[bool]) -> npt.NDArray[np.float64]:
 def slices(
     result: OptimizeResult, parameters: Sequence[str] | None = None, *, axes: Sequence[Axes] | None = None
 ) -> list[Axes]:
-    """Each parameter against the value: what was evaluated and, through the best point, what to expect.
+    """Each parameter against the value: the evaluations, and the expected value on a line through the best point.
 
     The line is a smooth surface through all evaluations, the band one standard deviation to either side. Where
     a parameter's condition does not hold nothing is drawn.

@@ -157,7 +157,7 @@ def test_a_real_number_in_steps():
 @pytest.mark.parametrize(
     "make, says",
     [
-        (lambda: labcat.Real(0, 1, step=0.3), "whole number of steps above low, such as 0.9 or 1.2"),
+        (lambda: labcat.Real(0, 1, step=0.3), "low plus a multiple of the step, such as 0.9 or 1.2"),
         (lambda: labcat.Real(0, 1, step=0), "step of parameter 'a' is 0.0; it must be above 0"),
         (lambda: labcat.Real(0, 1, step=-0.5), "step of parameter 'a' is -0.5"),
         (lambda: labcat.Real(0, 1, step="x"), "step of parameter 'a' is 'x'; it must be a finite number"),

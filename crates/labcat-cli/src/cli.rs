@@ -22,7 +22,7 @@ Examples:
 
 Exit status: 0 done; 1 the run failed; 2 wrong usage or an invalid study; 130 interrupted, resumable.";
 
-/// Finds the best parameters of anything that is expensive to evaluate: a program, an instrument, a person's work.
+/// Finds the best parameters of anything that is expensive to evaluate: a program, an instrument, an experiment.
 #[derive(Debug, Parser)]
 #[command(name = "labcat", version, after_help = OVERVIEW, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -38,35 +38,35 @@ pub(crate) enum Command {
     Run(Run),
     /// Share a study with other workers on this machine: each runs one evaluation after another
     Worker(Worker),
-    /// Run evaluations that have failed again, once their cause is fixed
+    /// Run failed evaluations again, once their cause is fixed
     Retry(Retry),
-    /// Give out the next points to measure
+    /// Suggest the next points to measure
     Ask(Ask),
-    /// Record the value measured at a point that was asked for
+    /// Record the value of a suggested point
     Tell(Tell),
-    /// Withdraw a point that was asked for and will never be measured
+    /// Withdraw a suggested point that will not be measured
     Cancel(Cancel),
-    /// Replace what was told wrongly
+    /// Correct the value of an evaluation
     Correct(Correct),
-    /// Queue a point of one's own: it is given out next
+    /// Queue a point of your own, to be evaluated next
     Enqueue(Enqueue),
-    /// Keep a remark about an evaluation
+    /// Attach a note to an evaluation
     Note(Note),
-    /// Take in what was measured before
+    /// Import earlier measurements
     Import(Import),
-    /// Show how far a study is, its failures, and the output of one evaluation
+    /// Show the progress of a study, its failures, or one evaluation with its output
     Status(Status),
     /// Show the best evaluation
     Best(Best),
     /// Write all evaluations as CSV or JSON
     Export(Export),
-    /// Write one self-contained page about the study
+    /// Write a report: one self-contained HTML page
     Report(Report),
     /// Show studies live in a browser, while they run
     Serve(Serve),
-    /// Copy everything that was measured into one file, also while a run goes on
+    /// Back up the journal of a study into one file, even during a run
     Backup(Backup),
-    /// Put a copy in the place of what was measured
+    /// Restore the journal of a study from a backup
     Restore(Restore),
     /// Write a commented study for a command
     Init(Box<Init>),
@@ -96,7 +96,7 @@ pub(crate) struct Demo {
     /// Number of evaluations
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = positive)]
     pub(crate) budget: usize,
-    /// One seed, one run
+    /// Seed: the same seed gives the same run
     #[arg(long, default_value_t = 1, value_name = "S")]
     pub(crate) seed: u64,
     /// Where to write the page about the run
@@ -107,9 +107,9 @@ pub(crate) struct Demo {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat run study.toml                 start, or go on where it was interrupted
+  labcat run study.toml                 start, or resume after an interruption
   labcat run study.toml --workers 4     four evaluations at a time
-  labcat run study.toml --budget 300    go on, up to 300 evaluations in all
+  labcat run study.toml --budget 300    continue up to 300 evaluations in total
   labcat run study.toml --json          one JSON object per event on standard output
 
 Ctrl-C ends the running evaluations; the study can be resumed at any time.")]
@@ -119,7 +119,7 @@ pub(crate) struct Run {
     /// Evaluations at a time, instead of the study's `workers`
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) workers: Option<usize>,
-    /// Evaluations in all, instead of the study's `budget`
+    /// Total number of evaluations, instead of the study's `budget`
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) budget: Option<usize>,
     /// Print one JSON object per event
@@ -130,12 +130,11 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat worker study.toml &            as often as there are evaluations to run at a time,
-  labcat worker study.toml &            at any moment, in any terminal or batch job of the machine
+  labcat worker study.toml &            start one for each evaluation to run at a time,
+  labcat worker study.toml &            at any time, from any terminal or batch job on this machine
   labcat status study.toml
 
-A worker that dies costs nothing but its time: another one takes over its evaluation.
-Ctrl-C ends this worker's evaluation; the others go on.")]
+If a worker dies, another one takes over its evaluation. Ctrl-C ends this worker's evaluation; the others continue.")]
 pub(crate) struct Worker {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -147,11 +146,10 @@ pub(crate) struct Worker {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat retry study.toml --failed      everything that has failed
+  labcat retry study.toml --failed      every failed evaluation
   labcat retry study.toml 12 13         these two
 
-Those that succeed now replace their failure in the study; nothing counts against the budget.
-Those that fail again stay failures, and the exit status is 1.")]
+A success replaces the failure in the study. Retries do not count against the budget. If one fails again, the exit status is 1.")]
 pub(crate) struct Retry {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -180,11 +178,11 @@ pub(crate) struct StudyArg {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat ask study.toml          the next point, with the number to tell its value by
+  labcat ask study.toml          the next point, with its number
   labcat ask study.toml -n 4     four points to measure at the same time
   labcat tell study.toml 0 3.25
 
-Days may pass before a value is told; `labcat status` lists what is pending.")]
+Days may pass before a value is known; `labcat status` lists pending points.")]
 pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -204,7 +202,7 @@ Examples:
   labcat tell study.toml 12 3.25 --std 0.1 mass=4.5 mass_std=0.2    with the noise of both
   labcat tell study.toml 12 '{\"residuals\": [0.5, -0.2, 0.1]}'       of a fit to data
   labcat tell study.toml 13 failed           the experiment gave no value
-  labcat tell study.toml 14 3.25 --at x=72.9    measured at another point than the one that was given out")]
+  labcat tell study.toml 14 3.25 --at x=72.9    measured at another point than the suggested one")]
 pub(crate) struct Tell {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -219,10 +217,10 @@ pub(crate) struct Tell {
     /// Standard deviation of the noise in the value, if it is known
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) std: Option<String>,
-    /// Where it was really measured; parameters that are not given are as they were given out
+    /// Where it was actually measured; parameters that are not given keep their suggested values
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) at: Vec<String>,
-    /// A remark to keep
+    /// A note to keep
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
 }
@@ -245,7 +243,7 @@ pub(crate) struct Enqueue {
 #[command(after_help = "\
 Examples:
   labcat note study.toml 12 \"new batch of acid\"
-  labcat note study.toml 12 \"\"                   takes the remark away
+  labcat note study.toml 12 \"\"                   deletes the note
 
 `labcat status STUDY ID`, `export --all` and `export --json` show it.")]
 pub(crate) struct Note {
@@ -253,7 +251,7 @@ pub(crate) struct Note {
     pub(crate) study: StudyArg,
     /// The number of the evaluation
     pub(crate) id: u64,
-    /// The remark; it takes the place of an earlier one
+    /// The note; it replaces an earlier one
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: String,
 }
@@ -313,7 +311,7 @@ pub(crate) struct Import {
     /// The measurements
     #[arg(value_name = "DATA.csv")]
     pub(crate) data: PathBuf,
-    /// Leave out the rows that are outside the study's ranges, instead of refusing the file
+    /// Skip rows outside the study's ranges, instead of refusing the file
     #[arg(long)]
     pub(crate) skip_outside: bool,
 }
@@ -352,8 +350,8 @@ Examples:
   labcat export study.toml > evaluations.csv
   labcat export study.toml --json -o evaluations.json
 
-CSV: one row per evaluation in the order told, with the columns id, each parameter, value, status, seconds;
-if the noise of values was told also std, its standard deviation; of a study that measures constraints also feasible, each result and by how much each constraint is violated;
+CSV has one row per evaluation, in the order of the results, with the columns id, each parameter, value, status, seconds;
+std, if evaluations gave the standard deviation of their noise; with measured constraints feasible, each result, and the violation of each constraint;
 with --all also source, attempts, message, started, ended, host, exit, signal, directory, command, note.")]
 pub(crate) struct Export {
     #[command(flatten)]
@@ -361,7 +359,7 @@ pub(crate) struct Export {
     /// Comma-separated values (the default)
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// JSON, with everything that is known of each evaluation
+    /// JSON, with all details of each evaluation
     #[arg(long)]
     pub(crate) json: bool,
     /// All columns: also when, where and how each command was run
@@ -389,7 +387,7 @@ pub(crate) struct Report {
 Examples:
   labcat serve study.toml                     on this machine, http://127.0.0.1:8765/
   labcat serve runs/*.toml --port 9000        several studies, listed and compared
-  labcat serve study.toml --address 0.0.0.0   everybody on the network may look
+  labcat serve study.toml --address 0.0.0.0   visible to everybody on the network
   labcat serve study.toml --api               programs in any language ask and tell, with the token that it prints
 
 Nothing can be changed through the pages. `labcat help http` explains what --api answers. Ctrl-C ends it.")]
@@ -397,17 +395,17 @@ pub(crate) struct Serve {
     /// The studies: their .toml files, or the .db beside them
     #[arg(value_name = "STUDY", required = true)]
     pub(crate) studies: Vec<PathBuf>,
-    /// The address to listen at
+    /// The address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) address: std::net::IpAddr,
-    /// The port to listen at; 0 takes any that is free
+    /// The port to listen on; 0 takes any free one
     #[arg(long, default_value_t = 8765)]
     pub(crate) port: u16,
-    /// Answer programs that ask for points and tell results, under /api
+    /// Let programs ask for points and tell results, under /api
     #[arg(long)]
     pub(crate) api: bool,
-    /// What they must show to change a study, at least 16 characters [default: LABCAT_TOKEN of the environment; else a new one, which is
-    /// printed]
+    /// The token that programs must send to change a study, at least 16 characters [default: the variable LABCAT_TOKEN, or else a new one,
+    /// which is printed]
     #[arg(long, value_name = "TOKEN", requires = "api")]
     pub(crate) token: Option<String>,
 }
@@ -457,16 +455,16 @@ pub(crate) struct Init {
     /// A parameter and its range; `:log` if its magnitude matters, `:step=0.5` for the resolution of an instrument
     #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log][:step=S]", allow_hyphen_values = true)]
     pub(crate) parameters: Vec<String>,
-    /// What every suggestion must meet, or what is measured: `x + 2*y <= 1`, `mass <= 5`
+    /// A constraint on parameters, or on a measured result: `x + 2*y <= 1`, `mass <= 5`
     #[arg(long = "constraint", value_name = "FORMULA", allow_hyphen_values = true)]
     pub(crate) constraints: Vec<String>,
-    /// A parameter that only applies while another has a value: `momentum:solver=sgd`; `|` separates several values
+    /// A parameter that applies only if another has a certain value: `momentum:solver=sgd`; `|` separates several values
     #[arg(long = "when", value_name = "NAME:OTHER=VALUE")]
     pub(crate) conditions: Vec<String>,
-    /// Fit a model to data: the file and the column that the command writes, and the file of what was measured
+    /// Fit a model to data: the file and the column that the command writes, and the data file
     #[arg(long = "residuals", value_name = "FILE:COLUMN:DATA")]
     pub(crate) residuals: Vec<String>,
-    /// Look for the largest value
+    /// Maximise the value instead of minimising it
     #[arg(long)]
     pub(crate) maximize: bool,
     /// Evaluations at a time
@@ -496,13 +494,13 @@ pub(crate) struct Init {
     /// The value is in this column of a table, in its last row
     #[arg(long, value_name = "NAME")]
     pub(crate) value_column: Option<String>,
-    /// The longest that one evaluation may take: 90s, 10m, 1h30m
+    /// Time limit of one evaluation: 90s, 10m, 1h30m
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
     /// Number of evaluations; 200 per parameter if not given
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) budget: Option<usize>,
-    /// Write over an existing file
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
     /// The command, with {name} where a parameter's value goes
@@ -532,7 +530,7 @@ pub(crate) struct Minimize {
     /// Number of parameters; the function's own if not given
     #[arg(long, value_name = "D", value_parser = positive)]
     pub(crate) dim: Option<usize>,
-    /// The values that all options start from
+    /// The preset that the options modify
     #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
     pub(crate) preset: String,
     /// Stop after this time: 90s, 10m, 1h30m

@@ -319,7 +319,7 @@ impl Session {
     pub(crate) fn cancel(&mut self, id: TrialId) -> Result<(), Failure> {
         self.optimizer.cancel(id).map_err(|error| match error {
             TellError::AlreadyTold(_) => Failure::usage(format!(
-                "evaluation {id} was told before, only a pending evaluation can be cancelled ({}); \
+                "evaluation {id} already has a result, only a pending evaluation can be cancelled ({}); \
                  `labcat correct {} {id} failed` takes its value away",
                 self.pending_list(),
                 self.word
@@ -459,10 +459,10 @@ impl Session {
                 format!("evaluation {id} is not pending: nobody asked for it, or it was cancelled ({pending})")
             }
             TellError::AlreadyTold(id) => format!(
-                "evaluation {id} was told before ({pending}); `labcat correct {study} {id} VALUE` replaces its value"
+                "evaluation {id} already has a value ({pending}); `labcat correct {study} {id} VALUE` replaces its value"
             ),
             TellError::StillPending(id) => format!(
-                "evaluation {id} was not told yet ({pending}); `labcat tell {study} {id} VALUE` records its value"
+                "evaluation {id} has no value yet ({pending}); `labcat tell {study} {id} VALUE` records its value"
             ),
             TellError::Residuals { got, expected } => format!(
                 "{} were told, the evaluations before had {expected}: write {expected}, or `failed`",

@@ -75,7 +75,7 @@ pub use optimizer::report::{Origin, Restart, RestartCause, StepReport, StopReaso
 pub use optimizer::state::StateError;
 pub use optimizer::{AskError, Error, Optimizer, Prediction, Recommendation, Region, Suggestion, TellError};
 
-/// The code of the README is tested.
+/// The code of the site's page about this crate is tested.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/reference/rust.md")]
+struct Page;

@@ -1,12 +1,13 @@
 //! One seed, one stream, for ever and whatever the build: the first thirty suggestions of both presets on fixed functions, to the
-//! bit, fingerprints of longer streams, and of short ones with every capability and every pair of them, stored in `tests/golden`. `scripts/test-core` runs this file unoptimised, optimised, and for the
-//! processor at hand; each must find what is stored.
+//! bit, fingerprints of longer streams, and of short ones with every capability and every pair of them, stored in `tests/golden`.
+//! `scripts/test-core` runs this file unoptimised, optimised, for the processor at hand, and, as a test of the package `labcat-python`, with the
+//! build of the core that is released; each must find what is stored.
 //!
 //! A change of those files changes what users see and needs a line in the changelog. To write them anew:
 //! `LABCAT_BLESS=1 cargo test -p labcat --test streams`
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[allow(dead_code)] // the other tests walk the table as well
+#[allow(dead_code, unexpected_cfgs)] // the other tests walk the table as well; only the core has its features
 mod capabilities;
 #[allow(dead_code, unreachable_pub)] // the command line has them
 #[path = "../../labcat-cli/src/functions.rs"]
@@ -90,7 +91,7 @@ fn golden(preset: Preset, name: &str, d: usize) -> String {
 
 /// Compares with what is stored, or stores it.
 fn compare(file: &str, now: &str) {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../labcat/tests/golden").join(file);
     if std::env::var_os("LABCAT_BLESS").is_some_and(|v| v == "1") {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, now).unwrap();

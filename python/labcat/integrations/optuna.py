@@ -60,29 +60,29 @@ _CONSTRAINTS = "constraints"  # of the system attributes, as Optuna's own sample
 class LabcatSampler(BaseSampler):
     """Suggests points with labcat.
 
-    The study's trials are its state: any number of processes may work on one study, each with a
-    sampler of its own, and a process that joins later continues from the trials it finds. Points
-    that run elsewhere are taken into account. When a local run has converged labcat begins the
-    next one, in all processes.
+    The trials of the study are the only state. Any number of processes may share a study, each with
+    its own sampler, and a process that joins later continues from the trials it finds. Running trials
+    of other processes are taken into account. When a local run has converged, the
+    next one begins in all processes.
 
     Floats, integers and categories are optimised together, on a logarithmic scale with ``log=True``,
-    on a grid with ``step``; no point comes twice while there are others. A parameter that is part of a trial
-    only with some values of another (a category or an integer) is optimised under that condition, as with
-    labcat's own ``when=``; the trials tell. A range that has changed is the newest one, and what lies in it is
-    used. What a trial asks for that no trial has had is sampled independently, as are all parameters of
-    studies with several objectives, of which a warning tells. Constraints (`constraints_func`, or those that a
-    trial sets, `trial.set_constraint`) are satisfied where they are not above 0; all trials must have as many. Pruned and failed trials, and
-    infinite values, are failed evaluations: the model takes them to be no better than the best point.
+    on a grid with ``step``; no point is repeated while others are left. Conditional parameters, which are
+    suggested only for some values of another (a category or an integer), are recognised from the trials and
+    optimised like labcat's own ``when=``. If a range has changed, the newest one counts, with the earlier trials
+    inside it. Parameters that no trial has had yet are sampled independently; so are all parameters of
+    a study with several objectives, with a warning. Constraints (`constraints_func`, or those that a
+    trial sets, `trial.set_constraint`) are satisfied when g ≤ 0; all trials must have the same number. Pruned and failed trials, and
+    infinite values, are failed evaluations: the model assumes that they are no better than the best point.
 
     Parameters
     ----------
     seed
-        Makes a study repeatable, if its trials run one after the other. The samplers of several
-        processes may have the same seed: they suggest different points.
+        Makes a study repeatable if its trials run one after another. Samplers of several
+        processes may have the same seed; they still suggest different points.
     preset
-        "default", what we recommend, or "paper", the algorithm as published.
+        "default", which is recommended, or "paper", the algorithm as published.
     independent_sampler
-        Samples what is sampled independently; by default at random.
+        The sampler for independent sampling; by default a random one.
     warn_independent_sampling
         Whether to warn of parameters that are sampled independently.
     tolerance
@@ -233,18 +233,18 @@ class LabcatSampler(BaseSampler):
 
 
 def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "auto") -> FrozenTrial:
-    """The trial to use of a study whose values have noise: the one with the best posterior.
+    """The recommended trial of a study with noisy values: the one with the best posterior.
 
-    `study.best_trial` is the luckiest draw then. The model is made of all complete trials, whoever
-    suggested them, over all their parameters.
+    `study.best_trial` is the trial with the best single value, which is partly luck. The model uses all
+    complete trials, whichever sampler suggested them.
 
     Parameters
     ----------
     study
         A study with one objective.
     noise
-        The standard deviation of the values, or "auto": found out from trials of the same point,
-        which a `LabcatSampler(noise="auto")` asks for. Without noise it is `study.best_trial`.
+        The standard deviation of the values, or "auto": estimated from repeated trials of a point,
+        which `LabcatSampler(noise="auto")` suggests. Without noise the result is `study.best_trial`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A search of parameters in the manner of scikit-learn; needs scikit-learn.
+"""A hyperparameter search with the interface of scikit-learn; needs scikit-learn.
 
 >>> from sklearn.datasets import load_iris
 >>> from sklearn.tree import DecisionTreeClassifier
@@ -72,36 +72,36 @@ _search._warn_or_raise_about_fit_failures = _note_failures
 
 
 class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
-    """Looks for good parameters of an estimator by cross-validation, as `RandomizedSearchCV` does.
+    """Tunes the parameters of an estimator by cross-validation; a replacement for `RandomizedSearchCV`.
 
-    The next parameters follow from the scores of the others. Its interface, attributes and results
+    Each setting is chosen from the scores of the earlier ones. Its interface, attributes and results
     (`best_params_`, `cv_results_`, …) are those of `sklearn.model_selection.RandomizedSearchCV`; `optimizer_` is
     the optimiser at the end, `history_` every evaluation.
 
     Parameters
     ----------
     estimator
-        What to tune.
+        The estimator to tune.
     param_distributions
         A `labcat.Space`, or a dictionary from names to `labcat.Real`, `Integer`, `Categorical`,
         `Boolean` and `Fixed`; a list stands for a `Categorical`, a pair ``(low, high)`` for a `Real`. A
         distribution of scipy stands for its range: `loguniform` on a logarithmic scale, `randint` for
-        integers; where it has no bounds half a percent is left out at either end.
-        A parameter whose condition (`when`) does not hold is left as the estimator has it.
+        integers; a distribution without bounds is cut by half a percent at either end.
+        A parameter whose condition (`when`) does not hold keeps the estimator's value.
     n_iter
-        How many settings are tried; fewer if there are no more.
+        The number of settings to try; fewer if the space has fewer.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in `RandomizedSearchCV`. With several scores the one that `refit` names is optimised. A setting
-        whose score is NaN, because a fit failed, is a failed evaluation, and the search goes on.
+        As in `RandomizedSearchCV`. With several scores, `refit` names the one to optimise. If the score is
+        NaN, because a fit failed, the evaluation has failed, and the search continues.
     random_state
         The seed.
     batch
-        How many settings are tried at a time: with `n_jobs` above the number of folds, more of them
-        keep all processors at work.
+        The number of settings to try at a time: if `n_jobs` exceeds the number of folds, a larger batch
+        keeps all processors busy.
     preset
         "default" or "paper".
     noise
-        "none", "auto", or the standard deviation of a score; None: as the preset has it. With noise
+        "none", "auto", or the standard deviation of a score; None: that of the preset. With noise
         `optimizer_.recommended` is the setting to use; `best_params_` is the best score.
     x0
         A setting to try first, or several: dictionaries. One of them is where the search begins: the first

@@ -20,10 +20,7 @@ pub(crate) fn backup(args: &cli::Backup) -> Result<(), Failure> {
     let (paths, file) = (Paths::of(&args.study.path), &args.file);
     check_own(&paths, file)?;
     if file.exists() && !is_database(file) {
-        return Err(Failure::usage(format!(
-            "{} is there and is no journal: it would be written over, name another file",
-            file.display()
-        )));
+        return Err(Failure::usage(format!("{} exists and is not a journal: choose another file", file.display())));
     }
     let (journal, _) = Journal::of_begun_study(&paths)?;
     journal.copy_to(file)?;

@@ -140,7 +140,7 @@ fn point(session: &Session, given: &[String], other: Option<&[f64]>) -> Result<V
     for text in given {
         let wrong =
             |why: &str| Failure::usage(format!("{text:?} {why}: write NAME=VALUE, with one of {}", names.join(", ")));
-        let (name, value) = text.split_once('=').ok_or_else(|| wrong("is no value of a parameter"))?;
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("is not a parameter value"))?;
         let place = names.iter().position(|known| *known == name.trim());
         let place = place.ok_or_else(|| wrong("names no parameter of the study"))?;
         let read = values::read(&domain.parameters()[place], value.trim());

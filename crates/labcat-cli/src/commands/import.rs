@@ -168,7 +168,7 @@ impl Columns {
 }
 
 fn bad(path: &Path, line: u64, complaint: &str) -> String {
-    format!("{}:{line}: {complaint}; nothing was taken in", path.display())
+    format!("{}:{line}: {complaint}; nothing was imported", path.display())
 }
 
 fn list(headings: &StringRecord) -> String {

@@ -130,7 +130,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
          [study]\n\
          name = {}\n\
          direction = \"{direction}\"      # or \"{}\"\n\
-         budget = {budget}                 # evaluations in all; more can be added later\n\
+         budget = {budget}                 # total number of evaluations; can be raised later\n\
          seed = 0                     # another seed tries other points\n\
          workers = {}                  # evaluations at a time\n\
          # target = 0.001             # stop at a value at least this good\n\
@@ -141,7 +141,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
     );
     let constraints: Vec<String> = args.constraints.iter().map(|constraint| quoted(constraint)).collect();
     text += &match constraints.as_slice() {
-        [] => "# constraint = \"x + 2*y <= 1\"   # kept by every suggestion; of other results, such as mass <= 5, measured\n".to_owned(),
+        [] => "# constraint = \"x + 2*y <= 1\"   # no suggestion violates it; on a result, as in mass <= 5, it is measured\n".to_owned(),
         [one] => format!("constraint = {one}\n"),
         several => format!("constraint = [{}]\n", several.join(", ")),
     };
@@ -269,8 +269,7 @@ fn residuals_text(args: &cli::Init) -> Result<Option<String>, Failure> {
 fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
     let command = &args.command;
     if command.is_empty() {
-        return "\n# No [objective]: points are given out by `labcat ask` and their values told by `labcat tell`.\n"
-            .to_owned();
+        return "\n# No [objective]: `labcat ask` suggests points and `labcat tell` records their values.\n".to_owned();
     }
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     let value = match residuals {
@@ -291,10 +290,10 @@ fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
          command = [{}]\n{}\
          {value}\
          # parameters_file = \"{{id}}.json\"   # the values as JSON, written before the command starts\n\
-         # timeout = \"12h\"            # then the whole process group is ended and the evaluation has failed\n\
+         # timeout = \"12h\"            # time limit of an evaluation; after it the evaluation fails\n\
          retries = 0                  # further attempts after a failure\n\
          on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
-         # max_consecutive_failures = 10   # so many failures in a row end the run; 0: never\n\
+         # max_consecutive_failures = 10   # this many failures in a row end the run; 0: no limit\n\
          # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n\
          \n# [optimizer]\n\
          # noise = \"auto\"             # if the same point can give different values\n",
@@ -429,7 +428,7 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
         writeln!(out, "{all} configurations in all: the run ends when each has been evaluated")?;
     }
     let Some(evaluator) = evaluator else {
-        writeln!(out, "no command: `labcat ask {}` gives out points, `labcat tell` takes values", word(file))?;
+        writeln!(out, "no command: `labcat ask {}` suggests points, `labcat tell` records values", word(file))?;
         return Ok(());
     };
     let preview = evaluator.preview(&study.start.clone().unwrap_or_else(|| study.middle()));

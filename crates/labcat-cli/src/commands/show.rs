@@ -37,7 +37,7 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
     }
     let best = &found.best;
     if best.violated.is_some() {
-        writeln!(out, "no evaluation meets the constraints yet; this one violates them least")?;
+        writeln!(out, "no evaluation satisfies the constraints yet; this one violates them least")?;
     }
     match &found.recommended {
         Some(found) => writeln!(out, "recommended {} after {}", found.in_words(), count(told, "evaluation"))?,

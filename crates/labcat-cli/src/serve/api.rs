@@ -380,15 +380,15 @@ impl Fields {
             Unread::TooLong => {
                 Refused::new(413, format!("the body is too long: at most {} MiB are read", LONGEST >> 20))
             }
-            Unread::Broken => Refused::wrong("the body did not arrive whole"),
+            Unread::Broken => Refused::wrong("the body is incomplete"),
         })?;
         let object = match bytes.trim_ascii().is_empty() {
             true => Value::Object(Map::new()),
             false => serde_json::from_slice(bytes)
-                .map_err(|error| Refused::wrong(format!("the body is no JSON: {error}")))?,
+                .map_err(|error| Refused::wrong(format!("the body is not JSON: {error}")))?,
         };
         let Value::Object(mut fields) = object else {
-            return Err(Refused::wrong(format!("the body is no object: write {{…}} with {}", allowed.join(", "))));
+            return Err(Refused::wrong(format!("the body is not an object: write {{…}} with {}", allowed.join(", "))));
         };
         if let Some(name) = fields.keys().find(|name| !allowed.contains(&name.as_str())) {
             let meant = nearest(name, allowed).map_or_else(String::new, |near| format!(" (is \"{near}\" meant?)"));
@@ -430,7 +430,7 @@ impl Fields {
 
     fn text(&self, name: &str) -> Result<Option<&str>, Refused> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        value.as_str().map(Some).ok_or_else(|| Refused::wrong(format!("\"{name}\" is {value}: write a text")))
+        value.as_str().map(Some).ok_or_else(|| Refused::wrong(format!("\"{name}\" is {value}: write a string")))
     }
 
     fn object(&self, name: &str) -> Result<Map<String, Value>, Refused> {

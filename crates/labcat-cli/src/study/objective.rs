@@ -264,7 +264,7 @@ fn marks(reader: &mut Reader<'_>, table: &Table<'_, '_>) -> Marks {
         _ => {
             reader.problem(
                 &entry.span(),
-                "`marks` must be two different texts: write marks = [\"<<\", \">>\"]".to_owned(),
+                "`marks` must be two different strings: write marks = [\"<<\", \">>\"]".to_owned(),
             );
             Marks::default()
         }
@@ -391,7 +391,7 @@ fn command(
         (None, true) => {
             reader.problem(
                 &entry.span(),
-                "with shell = true `command` must be one text: write command = \"simulate --x={x} | tail -1\""
+                "with shell = true `command` must be one string: write command = \"simulate --x={x} | tail -1\""
                     .to_owned(),
             );
             return None;

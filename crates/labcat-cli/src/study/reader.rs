@@ -271,7 +271,7 @@ impl<'t> Reader<'t> {
                     let written = self.source(item);
                     self.problem(
                         &item.span(),
-                        format!("`{key}` must hold texts only, not {written}: write \"{written}\" in quotes"),
+                        format!("`{key}` must hold strings only, not {written}: write \"{written}\" in quotes"),
                     );
                     return None;
                 }

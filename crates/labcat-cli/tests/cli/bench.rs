@@ -103,7 +103,7 @@ fn what_was_measured_before_is_imported_all_or_nothing() {
         ("x,value\n1,2\n", "bad.csv:1: there is no column `y`"),
         ("x,y,value\n1,2,3\n1,2,abc\n", "bad.csv:3: value is \"abc\", which is not a number"),
         ("x,y,value\n1,2,3\n99,2,3\n", "bad.csv:3: "),
-        ("x,y,value\n1,2\n", "bad.csv:2: it has 2 cells, the first line has 3; nothing was taken in"),
+        ("x,y,value\n1,2\n", "bad.csv:2: it has 2 cells, the first line has 3; nothing was imported"),
         (
             "",
             "bad.csv:1: there is no column `x`: the first line must name each parameter and value; the columns are none",

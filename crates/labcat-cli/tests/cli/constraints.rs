@@ -104,7 +104,7 @@ fn without_a_feasible_evaluation_the_least_violated_is_shown() {
     assert_eq!(number(&best["constraints"]["mass <= -1"]), least);
     let words = dir.labcat(&["best", "s.toml"]).expect(0).stdout.clone();
     assert!(
-        words.starts_with("no evaluation meets the constraints yet; this one violates them least\nvalue "),
+        words.starts_with("no evaluation satisfies the constraints yet; this one violates them least\nvalue "),
         "{words}"
     );
     assert!(words.contains("\nmass <= -1: violated by "), "{words}");
@@ -212,7 +212,7 @@ fn mistakes_in_constraints_are_found_early_with_their_line_and_column() {
         ("\"mass == 3\"", "what is measured never equals a number: write two limits instead"),
         ("\"seconds <= 3\"", "`seconds` is no parameter, and cannot be a result"),
         ("5", "`constraint` must be text in quotes, not integer: write constraint = \"x + 2*y <= 1\""),
-        ("[\"x <= 1\", 5]", "`constraint` must hold texts only, not 5"),
+        ("[\"x <= 1\", 5]", "`constraint` must hold strings only, not 5"),
     ] {
         dir.write("s.toml", &study(&format!("constraint = {constraint}"), &shell("echo 1")));
         dir.labcat(&["check", "s.toml"]).expect(2).says(part);

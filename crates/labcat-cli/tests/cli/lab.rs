@@ -43,7 +43,7 @@ fn a_value_may_have_been_measured_at_another_point() {
         ("temperature=72.3", "temperature = 72.3 is not allowed: it takes 20, 20.5, … up to 90"),
         ("tempera=72", "names no parameter of the study"),
         ("solvent=wine", "which is none of water, oil"),
-        ("acid", "is no value of a parameter"),
+        ("acid", "is not a parameter value"),
     ] {
         dir.labcat(&["ask", "s.toml"]).expect(0);
         let id = dir.labcat(&["status", "s.toml", "--json"]).json()["pending"][0]["id"].to_string();

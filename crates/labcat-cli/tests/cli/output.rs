@@ -76,7 +76,7 @@ fn a_range_that_was_narrowed_takes_in_what_is_inside() {
     dir.write("t.toml", &dir.read("s.toml").replace("high = 10", "high = 3").replace("budget = 9", "budget = 30"));
     dir.labcat(&["import", "t.toml", "known.csv"])
         .expect(2)
-        .says("is outside its range, -5 to 3; --skip-outside leaves such rows out; nothing was taken in");
+        .says("is outside its range, -5 to 3; --skip-outside leaves such rows out; nothing was imported");
     let ended = dir.labcat(&["import", "t.toml", "known.csv", "--skip-outside"]);
     let left = 9 - expected;
     let noun = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });

@@ -112,7 +112,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ("[study]\n[objective]\ncommand = []\n", &[":3:", "`command` names no program"]),
         (
             "[study]\n[objective]\ncommand = [\"a\", 3]\n",
-            &[":3:", "`command` must hold texts only, not 3: write \"3\" in quotes"],
+            &[":3:", "`command` must hold strings only, not 3: write \"3\" in quotes"],
         ),
         (
             "[study]\n[objective]\ncommand = [\n\"a\",\n\"{z}\"]\n",

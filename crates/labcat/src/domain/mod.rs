@@ -345,7 +345,7 @@ fn wrong_steps(p: &Parameter) -> Option<String> {
     let allowed = match p.kind {
         ParameterKind::Integer { .. } if fractions => "both bounds must be integers of at most 2^53",
         ParameterKind::Integer { .. } if step == 0.0 => "the step must be at least 1",
-        ParameterKind::Integer { .. } if (high - low) % step != 0.0 => "high must be a whole number of steps above low",
+        ParameterKind::Integer { .. } if (high - low) % step != 0.0 => "high must be low plus a multiple of the step",
         ParameterKind::Integer { .. } if log && step != 1.0 => "on a log scale the step must be 1",
         ParameterKind::Integer { .. } => return None,
         _ if !(step.is_finite() && step > 0.0) => "the step must be a finite number above 0",
@@ -354,7 +354,7 @@ fn wrong_steps(p: &Parameter) -> Option<String> {
         }
         _ if (steps - steps.round()).abs() > 1e-9 * steps.max(1.0) || steps < 0.5 => {
             let (below, above) = (steps_above(low, step, steps.floor()), steps_above(low, step, steps.ceil()));
-            return Some(format!("high must be a whole number of steps above low, such as {below} or {above}"));
+            return Some(format!("high must be low plus a multiple of the step, such as {below} or {above}"));
         }
         _ if log && step > low => "on a log scale the step must be at most low",
         _ => return None,

@@ -158,7 +158,7 @@ fn steps_that_do_not_fill_a_range_are_refused() {
     };
     says(
         stepped(0.0, 1.0, 0.3),
-        "t has low 0, high 1, step 0.3: high must be a whole number of steps above low, such as 0.9",
+        "t has low 0, high 1, step 0.3: high must be low plus a multiple of the step, such as 0.9",
     );
     says(stepped(0.0, 1.0, 2.0), "such as 0 or 2");
     for step in [0.0, -0.1, f64::NAN, f64::INFINITY] {

@@ -211,7 +211,7 @@ fn a_parameter_says_what_is_wrong_with_it() {
     let complaint = |parameters: Vec<Parameter>| Domain::from_parameters(parameters).unwrap_err().to_string();
     let has = |text: String, part: &str| assert!(text.contains(part), "{text}");
     has(complaint(vec![Parameter::integer("n", 0.5, 3.0)]), "both bounds must be integers of at most 2^53");
-    has(complaint(vec![Parameter::integer("n", 0.0, 9.0).in_steps(2)]), "whole number of steps above low");
+    has(complaint(vec![Parameter::integer("n", 0.0, 9.0).in_steps(2)]), "low plus a multiple of the step");
     has(complaint(vec![Parameter::integer("n", 0.0, 9.0).scaled(Scale::Log)]), "needs low > 0");
     has(complaint(vec![Parameter::categorical("k", ["a", "a"])]), "all different");
     has(complaint(vec![Parameter::categorical("k", Vec::<&str>::new())]), "at least one");
