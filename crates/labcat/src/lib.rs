@@ -61,10 +61,10 @@ use labcat_numerics::{linalg, math, qp, rng, sqp};
 
 pub use acquisition::AcquisitionKind;
 pub use domain::{Condition, Domain, DomainError, Label, Parameter, ParameterKind, PointError, Scale};
-pub use formula::{Formula, FormulaError};
 pub use gp::kernel::KernelKind;
 pub use gp::likelihood::Curvature;
 pub use known::{Function, Known, KnownError};
+pub use labcat_formula::{Formula, FormulaError};
 pub use length_scale::StepKind;
 pub use minimize::{Solution, default_budget, minimize};
 pub use names::UnknownName;

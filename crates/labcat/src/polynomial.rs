@@ -57,7 +57,7 @@ pub(crate) struct Polynomial {
     pub(crate) minimiser: Vec<f64>,
 }
 
-/// Descents from one start: Newton's steps of a polynomial that is no quadratic.
+/// Most of Newton's steps in a descent.
 const ROUNDS: usize = 100;
 
 impl Polynomial {
@@ -215,14 +215,8 @@ impl Polynomial {
         held.iter().all(|&j| self.minimiser[j].abs() == 1.0) && linalg::cholesky(&mut bend).is_ok()
     }
 
-    /// Minimises over a box of u from the centre of the frame, and from further `starts` in it: one Newton step if that stays inside, else
-    /// quadratic programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there.
-    pub(crate) fn minimise(
-        &mut self,
-        frame: &Frame,
-        bounds: &[(f64, f64)],
-        starts: impl Iterator<Item = Vec<f64>>,
-    ) -> f64 {
+    /// Minimises over a box of u from the centre of the frame: one Newton step if that stays inside, else quadratic programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there.
+    pub(crate) fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> f64 {
         self.minimiser.clear();
         if self.is_convex() {
             // −H⁻¹ g, solved in the frame, where H is as round as the frame makes it.
@@ -244,7 +238,7 @@ impl Polynomial {
             self.minimiser.clear();
             self.minimiser.extend(bounds.iter().enumerate().map(corner));
         } else if self.minimiser.is_empty() || !self.minimiser.iter().zip(bounds).all(inside) {
-            self.descend(frame, bounds, starts);
+            self.descend(frame, bounds);
         }
         let mut x = std::mem::take(&mut self.x);
         x.resize(self.d, 0.0);
@@ -254,18 +248,15 @@ impl Polynomial {
         value
     }
 
-    /// The lowest minimum within bounds that quadratic programs find from the centre and further starts.
-    fn descend(&mut self, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) {
+    /// The minimum within bounds that quadratic programs find from the centre.
+    fn descend(&mut self, frame: &Frame, bounds: &[(f64, f64)]) {
         /// A bound that is met up to rounding is met.
         const ROUNDING: f64 = 1e-9;
         let mut within = Halfspaces::default();
         frame.push_box(bounds, &mut within);
         let nearest: Vec<f64> =
             frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)).collect();
-        let centre = frame.local(&nearest);
-        let descend = |start: Vec<f64>| sqp::minimise(self, &within, &start, 1.0, ROUNDS).0;
-        let found = std::iter::once(centre).chain(starts).map(descend).map(|x| (self.value(&x), x));
-        let Some((_, x)) = found.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+        let (x, _) = sqp::minimise(self, &within, &frame.local(&nearest), 1.0, ROUNDS);
         let snap = |(u, (low, high)): (f64, &(f64, f64))| {
             let (u, width) = (u.clamp(*low, *high), ROUNDING * (high - low));
             if u - low <= width {
@@ -279,45 +270,55 @@ impl Polynomial {
         self.minimiser = frame.place(&x).into_iter().zip(bounds).map(snap).collect();
     }
 
-    /// The gradient and the Hessian, monomial after monomial by the rule for products.
-    fn derivatives(&self, x: &[f64]) -> (Vec<f64>, Matrix) {
-        let d = x.len();
-        if self.terms.degree() <= 2 {
-            let mut gradient = self.coefficients[1..=d].to_vec();
-            x.iter().enumerate().for_each(|(j, x)| linalg::axpy(&mut gradient, *x, self.hessian.col(j)));
-            return (gradient, self.hessian.clone());
-        }
-        let mut values = Vec::new();
-        self.monomials_at(x, &mut values);
-        let (mut slopes, mut bends) = (Matrix::zeros(d, values.len()), Matrix::zeros(d * d, values.len()));
-        let (mut gradient, mut hessian) = (vec![0.0; d], Matrix::zeros(d, d));
-        for (m, (&(of, j), factor)) in (1..).zip(self.monomials.iter().zip(&self.coefficients[1..])) {
-            for k in 0..d {
-                let slope = slopes[(k, of)];
-                for i in 0..d {
-                    bends[(i + d * k, m)] += bends[(i + d * k, of)] * x[j];
-                }
-                bends[(j + d * k, m)] += slope;
-                bends[(k + d * j, m)] += slope;
-                slopes[(k, m)] = slope * x[j];
+    /// The gradients of the monomials at `x`, of values `values`, one column each, by the rule for products.
+    fn slopes(&self, x: &[f64], values: &[f64]) -> Matrix {
+        let mut slopes = Matrix::zeros(x.len(), values.len());
+        for (m, &(of, j)) in (1..).zip(&self.monomials) {
+            for k in 0..x.len() {
+                slopes[(k, m)] = slopes[(k, of)] * x[j];
             }
             slopes[(j, m)] += values[of];
-            linalg::axpy(&mut gradient, *factor, slopes.col(m));
-            for k in 0..d {
-                linalg::axpy(hessian.col_mut(k), *factor, &bends.col(m)[d * k..d * (k + 1)]);
-            }
         }
-        (gradient, hessian)
+        slopes
     }
 }
 
 impl Program for Polynomial {
     fn look(&self, x: &[f64]) -> Look {
-        Look { value: self.value(x), gradient: self.derivatives(x).0, limits: Vec::new() }
+        let (mut values, mut gradient) = (Vec::with_capacity(self.coefficients.len()), vec![0.0; x.len()]);
+        self.monomials_at(x, &mut values);
+        if self.terms.degree() <= 2 {
+            gradient.copy_from_slice(&self.coefficients[1..=x.len()]);
+            x.iter().enumerate().for_each(|(j, x)| linalg::axpy(&mut gradient, *x, self.hessian.col(j)));
+        } else {
+            let slopes = self.slopes(x, &values);
+            let each = self.coefficients.iter().enumerate();
+            each.for_each(|(m, factor)| linalg::axpy(&mut gradient, *factor, slopes.col(m)));
+        }
+        Look { value: linalg::dot(&values, &self.coefficients), gradient, limits: Vec::new() }
     }
 
     fn hessian(&self, x: &[f64], _: &[f64]) -> Matrix {
-        self.derivatives(x).1
+        if self.terms.degree() <= 2 {
+            return self.hessian.clone();
+        }
+        let (d, mut values) = (x.len(), Vec::with_capacity(self.coefficients.len()));
+        self.monomials_at(x, &mut values);
+        let (slopes, mut bends) = (self.slopes(x, &values), Matrix::zeros(d * d, values.len()));
+        let mut hessian = Matrix::zeros(d, d);
+        for (m, (&(of, j), factor)) in (1..).zip(self.monomials.iter().zip(&self.coefficients[1..])) {
+            for k in 0..d {
+                for i in 0..d {
+                    bends[(i + d * k, m)] += bends[(i + d * k, of)] * x[j];
+                }
+                bends[(j + d * k, m)] += slopes[(k, of)];
+                bends[(k + d * j, m)] += slopes[(k, of)];
+            }
+            for k in 0..d {
+                linalg::axpy(hessian.col_mut(k), *factor, &bends.col(m)[d * k..d * (k + 1)]);
+            }
+        }
+        hessian
     }
 }
 

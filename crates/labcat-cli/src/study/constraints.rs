@@ -97,7 +97,7 @@ impl Constraints {
 
     fn add(&mut self, text: &str, domain: &Domain) -> Result<(), FormulaError> {
         let formula = Formula::parse(text)?;
-        let places = formula.places(domain)?;
+        let places = domain.places(&formula)?;
         if places.iter().all(Option::is_some) {
             Known::default().formula(&formula, domain)?;
             self.known.push(formula);

@@ -91,7 +91,7 @@ pub enum Error {
     Known(#[from] KnownError),
     /// The text of a constraint cannot be read.
     #[error(transparent)]
-    Formula(#[from] crate::formula::FormulaError),
+    Formula(#[from] labcat_formula::FormulaError),
     /// The radius of the first design makes no sense.
     #[error("the radius {value} is not allowed: it takes a positive number for each of {parameters} parameters")]
     Radius { value: f64, parameters: usize },

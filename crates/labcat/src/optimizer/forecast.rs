@@ -2,14 +2,13 @@
 //! quadratic of the nearest observations. How much of the predicted reduction came true decides how soon the next one is followed.
 
 use super::merit::{self, Merit};
-use super::model::{Model, Standing, Workspace};
+use super::model::{Model, Workspace};
 use super::nearest::{self, Forecast, NEWEST, Nearest};
 use super::problem::{Choice, Problem};
 use super::report::Origin;
 use super::run::{Extent, Followed, LocalRun, Progress};
 use super::{residuals, secants};
 use crate::frame::{Frame, Outputs};
-use crate::gp::Gp;
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::observations::TrialId;
@@ -26,9 +25,8 @@ const CAME_TRUE: f64 = 0.5;
 const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
-/// A quartic is tried so many times while as many observations come in as it takes; its minimum is sought from so many of them.
+/// A quartic is tried so many times while as many observations come in as it takes.
 const QUARTIC_TRIES: usize = 8;
-const QUARTIC_STARTS: usize = 8;
 /// Steps of a descent under constraints, and the violation that counts as rounding.
 const ROUNDS: usize = 30;
 const ROUNDING: f64 = 1e-9;
@@ -82,36 +80,32 @@ struct Members<'a> {
 
 /// Finds out whether a polynomial of the other members would have predicted the newest one far better than the model, and predicts
 /// a reduction far larger than its error; if so, where it has its minimum: among the observations, or anywhere with pending evaluations.
-pub(super) fn find(
-    problem: Problem<'_>,
-    run: &LocalRun,
-    gp: &Gp,
-    (outputs, standing): (&Outputs, &Standing),
-    work: &mut Workspace,
-) -> Option<Forecast> {
+/// Asked when it is wanted and not within the step: what was followed since must not change a step that is done again.
+fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Workspace) -> Option<Forecast> {
     let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
-    if !problem.settings.switches.quadratic || on_lattice || standing.noisy {
+    let wanted = problem.settings.switches.quadratic && !on_lattice && !model.standing.noisy;
+    if !wanted || is_waiting(problem, run) {
         return None;
     }
-    let (observations, members) = (problem.observations, &run.now.members);
-    let axes: Vec<usize> = if problem.domain.is_mixed() {
-        (0..problem.domain.dim()).filter(|&i| run.extent.moves(problem.domain, i)).collect()
-    } else {
-        Vec::new()
-    };
+    let (newest, above) = model.surprise.take()?;
+    let (observations, members, gp) = (problem.observations, &run.now.members, &model.surrogate.gp);
+    let allowed = MARGIN * (model.outputs.to_user(newest) - model.outputs.to_user(newest - above)).abs();
     // Heights above the best, without the warp: of the values, and by merit.
-    let (from, range) = (standing.merit, outputs.range());
+    let (from, range, merit) = (model.standing.merit, model.outputs.range(), Merit::of_told(problem, run));
+    let height = |value: f64| (value - from) / range;
     work.linear.clear();
-    work.linear.extend(members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - from) / range));
-    work.merits.iter_mut().for_each(|m| *m = (*m - from) / range);
+    work.linear.extend(members.iter().filter_map(|&p| observations.value(p)).map(height));
+    work.merits.clear();
+    work.merits.extend(members.iter().filter_map(|&p| merit.told(problem, p)).map(height));
     work.scratch.clone_from(&work.merits);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[gp.len() / 2];
-    if axes.is_empty() {
+    if !problem.domain.is_mixed() {
         let points = |row: usize, j: usize| observations.unit(members[row])[j];
         let these = Members { x: gp.inputs(), frame: &run.now.frame, points: &points, typical };
-        return best_fit(problem, run, gp, (outputs, standing), &these, work);
+        return best_fit(problem, run, (from, range, allowed), &these, work);
     }
+    let axes: Vec<usize> = (0..problem.domain.dim()).filter(|&i| run.extent.moves(problem.domain, i)).collect();
     let mut x = Matrix::zeros(gp.len(), axes.len());
     for (k, &i) in axes.iter().enumerate() {
         x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
@@ -119,33 +113,27 @@ pub(super) fn find(
     let frame = run.now.frame.block(&axes);
     let points = |row: usize, k: usize| observations.unit(members[row])[axes[k]];
     let these = Members { x: &x, frame: &frame, points: &points, typical };
-    let found = best_fit(problem, run, gp, (outputs, standing), &these, work)?;
+    let found = best_fit(problem, run, (from, range, allowed), &these, work)?;
     let mut u = run.now.frame.centre().to_vec();
     axes.iter().zip(&found.u).for_each(|(&i, value)| u[i] = *value);
     Some(Forecast { u, ..found })
 }
 
-/// The first polynomial of the members that passes, with its minimum under the constraints.
+/// The first polynomial of the members that passes, with its minimum under the constraints. Heights are above `from`, in units of `range`, and it may
+/// miss the newest value by `allowed`.
 fn best_fit(
     problem: Problem<'_>,
     run: &LocalRun,
-    gp: &Gp,
-    (outputs, standing): (&Outputs, &Standing),
+    (from, range, allowed): (f64, f64, f64),
     members: &Members<'_>,
     work: &mut Workspace,
 ) -> Option<Forecast> {
-    let (n, range) = (gp.len(), outputs.range());
-    let (newest, above) = gp.surprise()?;
-    let allowed = MARGIN * (outputs.to_user(newest) - outputs.to_user(newest - above)).abs();
     let limits = limits(problem, run, members, work)?;
-    let d = members.frame.dim();
+    let (n, d) = (work.linear.len(), members.frame.dim());
     for terms in EACH {
         let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
-        let error = prediction_error(fit, terms, members.x, (y, &work.merits), members.typical);
-        let Some(error) = error else { continue };
-        if error * range > allowed {
-            continue;
-        }
+        let predicts = |error: f64| error * range <= allowed;
+        let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
         work.bounds.clear();
         if run.now.others > 0 && limits.is_empty() {
             // While one is pending where the observations end, others would be sent to nearly the same place.
@@ -157,12 +145,12 @@ fn best_fit(
             );
         }
         let lowest = if limits.is_empty() {
-            fit.minimise(frame, &work.bounds, std::iter::empty())
+            fit.minimise(frame, &work.bounds)
         } else {
             minimise_under(fit, &limits, frame, &work.bounds)?
         };
         if error < MARGIN * -lowest
-            && let Some(forecast) = Forecast::new(fit.minimiser.clone(), standing.merit, -lowest * range)
+            && let Some(forecast) = Forecast::new(fit.minimiser.clone(), from, -lowest * range)
         {
             return Some(forecast);
         }
@@ -170,20 +158,17 @@ fn best_fit(
     None
 }
 
-/// By how much a polynomial of all rows but the newest misses that; it is then fitted to all.
-fn prediction_error(
+/// Fits a polynomial to the members if one of all but the newest predicts that well enough, and gives by how much it misses it.
+fn fit_if(
+    predicts: impl Fn(f64) -> bool,
     fit: &mut Polynomial,
     terms: Terms,
-    x: &Matrix,
+    Members { x, typical, .. }: &Members<'_>,
     (y, rank): (&[f64], &[f64]),
-    typical: f64,
 ) -> Option<f64> {
     let n = y.len();
-    if !fit.fit(terms, x, y, rank, n - 1, typical) {
-        return None;
-    }
-    let error = (fit.at_row(x, n - 1) - y[n - 1]).abs();
-    fit.fit(terms, x, y, rank, n, typical).then_some(error)
+    let error = fit.fit(terms, x, y, rank, n - 1, *typical).then(|| (fit.at_row(x, n - 1) - y[n - 1]).abs());
+    error.filter(|error| predicts(*error) && fit.fit(terms, x, y, rank, n, *typical))
 }
 
 /// A polynomial of each measured constraint, the simplest that predicts its newest value well, and the known ones to first order; `None` if a
@@ -205,8 +190,8 @@ fn limits(
         let least = work.merits.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?.0;
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
         let mut fit = std::mem::take(&mut work.polynomial);
-        let predicted = |terms| prediction_error(&mut fit, terms, members.x, (&g, &work.merits), members.typical);
-        let error = EACH.into_iter().filter_map(predicted).find(|error| *error <= MARGIN * spread);
+        let predicts = |error: f64| error <= MARGIN * spread;
+        let error = EACH.into_iter().find_map(|terms| fit_if(predicts, &mut fit, terms, members, (&g, &work.merits)));
         // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
         let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         let mut limit = fit.clone();
@@ -271,8 +256,7 @@ pub(super) fn next(
     if let Some(choice) = secants::find(problem, run, model).and_then(|lowest| follow(problem, run, &lowest, id)) {
         return Some(choice);
     }
-    // Asked here and not where it is found: what was followed since must not change a step that is done again.
-    let first = model.forecast.take_if(|_| !is_waiting(problem, run));
+    let first = find(problem, run, model, work);
     // With pending points the step may be one done again, whose forecast was followed before.
     let and_more = first.is_none() || !problem.pending.is_empty();
     let choice = first.and_then(|forecast| follow(problem, run, &forecast, id));
@@ -323,7 +307,7 @@ fn quadratic(
         return None;
     }
     bounds_of(&mut work.bounds, d, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(frame, &work.bounds, std::iter::empty());
+    let lowest = fit.minimise(frame, &work.bounds);
     let gain = (fit.at_centre().0 - lowest) * scale;
     // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
     let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
@@ -342,7 +326,7 @@ fn weigh_at_random(rank: &mut [f64], seed: u64) {
     }
 }
 
-/// Where a quartic of the nearest observations has its lowest minimum among them, if it predicted each of the newest d far better than
+/// Where a quartic of the nearest observations has its minimum among them, if it predicted each of the newest d far better than
 /// they differ, and than it predicts below the best and all pending points.
 fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Forecast> {
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
@@ -371,9 +355,8 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     if error > MARGIN * typical || !fit.fit(terms, inputs, y, y, n, typical) {
         return None;
     }
-    let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
     bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(frame, &work.bounds, (0..QUARTIC_STARTS).map(start));
+    let lowest = fit.minimise(frame, &work.bounds);
     let best = fit.at_centre().0;
     let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;

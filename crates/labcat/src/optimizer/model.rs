@@ -3,7 +3,7 @@
 use super::config::Noise;
 use super::dataset::{self, Output};
 use super::merit::Merit;
-use super::nearest::{Forecast, Nearest};
+use super::nearest::Nearest;
 use super::problem::Problem;
 use super::region;
 use super::report::RestartCause;
@@ -58,8 +58,8 @@ pub(super) struct Model {
     pub(super) discarded: usize,
     /// The observation to be evaluated again, to find out whether values are exact.
     pub(super) again: Option<usize>,
-    /// Where a polynomial has its minimum, if it is to be followed there.
-    pub(super) forecast: Option<Forecast>,
+    /// The newest output and how far the others' prediction missed it, until a polynomial was asked to do better.
+    pub(super) surprise: Option<(f64, f64)>,
     /// How many of the appended rows are not pending points.
     pub(super) settled: usize,
     /// The output to improve on: 0, the best, or a smaller mean at a pending point.

@@ -81,7 +81,7 @@ pub(super) fn update_model(
     model::centre(problem, run, standing.best); // line 7: T_cen
     let (mut gp, step, doubtful) = model::fit_model(problem, run, &outputs, passes, work)?; // lines 7–10: T_rot, GP, ℓ*, T_resc
     let discarded = model::discard(problem, run, &mut gp, &standing, work); // line 11: T_discard
-    let forecast = forecast::find(problem, run, &gp, (&outputs, &standing), work);
+    let surprise = gp.surprise();
     let surrogate = model::surrogate(problem, run, gp, &outputs, work); // constraints and slopes
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
     let (ell, extent) = (work.take_ell(), run.extent);
@@ -94,7 +94,7 @@ pub(super) fn update_model(
         standing,
         discarded,
         again,
-        forecast,
+        surprise,
         settled,
         incumbent,
         minimum,
