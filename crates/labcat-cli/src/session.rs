@@ -459,10 +459,10 @@ impl Session {
                 format!("evaluation {id} is not pending: nobody asked for it, or it was cancelled ({pending})")
             }
             TellError::AlreadyTold(id) => format!(
-                "evaluation {id} already has a value ({pending}); `labcat correct {study} {id} VALUE` replaces its value"
+                "evaluation {id} already has a result ({pending}); `labcat correct {study} {id} VALUE` replaces its value"
             ),
             TellError::StillPending(id) => format!(
-                "evaluation {id} has no value yet ({pending}); `labcat tell {study} {id} VALUE` records its value"
+                "evaluation {id} has no result yet ({pending}); `labcat tell {study} {id} VALUE` records its value"
             ),
             TellError::Residuals { got, expected } => format!(
                 "{} were told, the evaluations before had {expected}: write {expected}, or `failed`",

@@ -251,7 +251,7 @@ fn tell(session: &mut Session, id: TrialId, fields: &Fields) -> Result<Value, Re
             return Err(Refused::new(
                 409,
                 format!(
-                    "evaluation {id} was told before, and {was}: the same may be told again, anything else by `labcat correct`"
+                    "evaluation {id} already has a result: {was}. The same result may be sent again; `labcat correct` changes it"
                 ),
             ));
         }

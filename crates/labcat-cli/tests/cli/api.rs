@@ -239,7 +239,7 @@ fn a_tell_that_is_sent_again_changes_nothing_and_another_one_is_refused() {
             }
             let (status, answer) = server.post("tell", &other);
             assert_eq!(status, 409, "{other} {answer}");
-            assert!(answer["error"].as_str().unwrap().contains("was told before"), "{answer}");
+            assert!(answer["error"].as_str().unwrap().contains("already has a result"), "{answer}");
         }
     }
     assert_eq!(server.post("cancel", &json!({"id": ids[4]})), (200, json!({"id": ids[4], "repeated": false})));
@@ -264,7 +264,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
     for (call, body, status, says) in [
         ("ask", json!({"n": 0}), 400, "\"n\" is 0: write an integer from 1 to 1000"),
         ("ask", json!({"m": 1}), 400, "allowed are n"),
-        ("ask", json!([1]), 400, "is no object"),
+        ("ask", json!([1]), 400, "is not an object"),
         ("tell", json!({"value": 1}), 400, "\"id\" is missing"),
         ("tell", json!({"id": 77, "value": 1}), 404, "no evaluation 77"),
         ("tell", json!({"id": -1, "value": 1}), 400, "\"id\" is -1"),
@@ -291,7 +291,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ("tell", json!({"id": 0, "value": 1, "gradient": {"z": 1}}), 400, "\"gradient\" has \"z\": allowed are x, y"),
         ("tell", json!({"id": 0, "residuals": [], "results": {"mass": 1}}), 400, "an empty list of residuals"),
         ("tell", json!({"id": 0, "failed": "x", "value": 1}), 400, "\"failed\" and \"value\""),
-        ("tell", json!({"id": 0, "failed": true}), 400, "\"failed\" is true: write a text"),
+        ("tell", json!({"id": 0, "failed": true}), 400, "\"failed\" is true: write a string"),
         ("cancel", json!({}), 400, "\"id\" is missing"),
         ("cancel", json!({"id": 9}), 404, "no evaluation 9"),
     ] {

@@ -47,13 +47,13 @@ fn several_points_are_told_in_any_order_withdrawn_and_counted() {
     let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
     assert!(status.contains("2 of 6, 1 failed, 1 pending") && status.contains("\n  1: x = "), "{status}");
     for (args, part) in [
-        (["tell", "s.toml", "2", "1"], "evaluation 2 was told before"),
+        (["tell", "s.toml", "2", "1"], "evaluation 2 already has a result"),
         (["tell", "s.toml", "3", "1"], "evaluation 3 is not pending"),
         (["tell", "s.toml", "77", "1"], "(pending: 1)"),
         (["tell", "s.toml", "1", "abc"], "\"abc\" is not a value: write a finite number"),
         (["tell", "s.toml", "1", "nan"], "\"nan\" is not a value"),
         (["tell", "s.toml", "-1", "3"], "-1"),
-        (["correct", "s.toml", "1", "3"], "evaluation 1 was not told yet"),
+        (["correct", "s.toml", "1", "3"], "evaluation 1 has no result yet"),
         (["correct", "s.toml", "2", "inf"], "\"inf\" is not a value"),
     ] {
         dir.labcat(&args).expect(2).says(part);

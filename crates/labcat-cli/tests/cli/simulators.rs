@@ -125,7 +125,7 @@ fn what_is_wrong_with_a_deck_or_a_value_is_said_before_anything_runs() {
         (
             "marks",
             format!("{own}template = {{ from = \"deck.in\", marks = [\"<\"] }}"),
-            &[":16: `marks` must be two different texts"],
+            &[":16: `marks` must be two different strings"],
         ),
         (
             "regex",

@@ -107,7 +107,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ),
         (
             "[study]\n[objective]\ncommand = [\"a\"]\nshell = true\n",
-            &[":3:", "with shell = true `command` must be one text"],
+            &[":3:", "with shell = true `command` must be one string"],
         ),
         ("[study]\n[objective]\ncommand = []\n", &[":3:", "`command` names no program"]),
         (

@@ -41,7 +41,7 @@ fn each_command_speaks_of_itself() {
     for (args, part) in [
         (
             vec!["tell", file, "0", "2"],
-            format!("evaluation 0 was told before (pending: 1); `labcat correct {word} 0 VALUE`"),
+            format!("evaluation 0 already has a result (pending: 1); `labcat correct {word} 0 VALUE`"),
         ),
         (
             vec!["cancel", file, "0"],
@@ -50,7 +50,7 @@ fn each_command_speaks_of_itself() {
         (vec!["cancel", file, "7"], "evaluation 7 is not pending".to_owned()),
         (
             vec!["correct", file, "1", "2"],
-            format!("evaluation 1 was not told yet (pending: 1); `labcat tell {word} 1 VALUE`"),
+            format!("evaluation 1 has no result yet (pending: 1); `labcat tell {word} 1 VALUE`"),
         ),
         (vec!["correct", file, "7", "2"], "there is no evaluation 7 to correct".to_owned()),
     ] {
