@@ -247,7 +247,7 @@ fn tell(session: &mut Session, id: TrialId, fields: &Fields) -> Result<Value, Re
         }
         _ if is_same(&trial, &record) => {}
         _ => {
-            let was = trial.value.map_or_else(|| "failed".to_owned(), |value| format!("had the value {value}"));
+            let was = trial.value.map_or_else(|| "a failure".to_owned(), |value| format!("the value {value}"));
             return Err(Refused::new(
                 409,
                 format!(
