@@ -1,4 +1,4 @@
-"""The result of `least_squares`: what the evaluations say of the fitted parameters."""
+"""The result of `least_squares`: the fitted parameters and their covariance."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOT_ALL = "the residuals do not determine all parameters, or the evaluations no
 
 
 class LeastSquaresResult(OptimizeResult):
-    """What `least_squares` returns: all that `minimize` gives, and what scipy's `least_squares` does.
+    """The result of `least_squares`: the fields of a result of `minimize` and of scipy's `least_squares`.
 
     >>> import labcat
     >>> result = labcat.least_squares(lambda x: [x[0] - 1, x[1] - 2, x[0] * x[1]], [(-5, 5)] * 2, budget=40, rng=1)

@@ -1,4 +1,4 @@
-"""What a notebook shows of a result, of an optimiser, and of the progress of a run."""
+"""How a notebook displays a result, an optimiser, and the progress of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What least squares make of residuals: weights, and losses that bound the influence of outliers."""
+"""Least squares: weights of residuals, and losses that bound the influence of outliers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may come in from users: objective values, seeds, options."""
+"""Checks of what users pass in: objective values, seeds, options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! The best evaluation of a study as people read it: the best that meets the constraints, or else the least violated.
+//! The best evaluation of a study as text: the best feasible one, or else the one with the smallest violation.
 
 use labcat::{Evaluation, Optimizer, Recommendation};
 use serde_json::{Map, Value, json};

@@ -1,5 +1,4 @@
-//! What the residuals of a least-squares study say at its best point: the model beside the data, and how well the parameters are
-//! determined.
+//! A least-squares study at its best point: the model beside the data, and the standard errors of the parameters.
 
 use labcat::{Domain, Evaluation, Optimizer, Parameter, ParameterKind};
 

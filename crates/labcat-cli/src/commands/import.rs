@@ -1,4 +1,4 @@
-//! `import`: what was measured before.
+//! `import`: earlier measurements from a CSV file.
 
 use crate::study::values;
 use labcat::{Domain, Evaluation};

@@ -1,9 +1,9 @@
-//! Evaluations in hand: for each a file beside the journal (`STUDY.db-evaluation-ID`) that its process keeps locked. The operating
-//! system lets the lock go when the process dies, however it dies.
+//! Running evaluations: each has a file beside the journal (`STUDY.db-evaluation-ID`) that its process keeps locked. The operating
+//! system releases the lock when the process dies, for whatever reason.
 //!
-//! The file says which point of which study is evaluated. What was measured and cannot be told is written into it, in room that was
-//! reserved when the evaluation began; the next run or worker takes it in. Claims are taken and given back only by who holds the study's
-//! own lock.
+//! The file says which point of which study is evaluated. A result that cannot be stored in the journal is written into it, in space that was
+//! reserved when the evaluation began; the next run or worker reads it. Only a process that holds the study's own lock takes or
+//! releases claims.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};

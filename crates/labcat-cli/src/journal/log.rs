@@ -1,7 +1,7 @@
 //! The log beside a journal (`STUDY.db-wal`), and whether it is that journal's own.
 //!
-//! SQLite takes any log that it finds into any file that it opens: after a copy has been put back, that of what was there before. So
-//! each transaction has a name (the table `mark`) and gives the name of the one before it. A log is a journal's own if it knows the
+//! SQLite applies any log that it finds beside a file, even the log of a journal that was replaced by a copy. Therefore
+//! each transaction has a name (the table `mark`) and stores the name of the one before it. A log belongs to a journal if it contains the
 //! newest name in the journal's file.
 
 use std::fs;

@@ -1,8 +1,8 @@
 //! The journal: one SQLite file that is the study's whole memory.
 //!
 //! Every change is one transaction in write-ahead-log mode with `synchronous = FULL`: once `commit` returns, it
-//! survives a crash of the process and of the machine; before that, nothing of it is there. [`Journal::settle`] brings
-//! the log into the file itself, so that the file alone is a whole copy.
+//! survives a crash of the process and of the machine; before that, none of it is visible. [`Journal::settle`] moves
+//! the log into the file, so that the file alone is a complete copy.
 
 mod claim;
 mod copy;

@@ -1,4 +1,4 @@
-//! What was measured and could not be told.
+//! Results that could not be stored in the journal.
 
 use serde_json::{Map, Value};
 

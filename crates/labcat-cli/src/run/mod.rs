@@ -1,8 +1,8 @@
 //! `labcat run`: suggestions, workers and the journal, in step.
 //!
-//! One thread owns the optimizer and the journal; workers only run commands. What a finished evaluation told and the
-//! suggestion that takes its place are one transaction, committed before the new command starts. So whatever happens,
-//! the journal knows every evaluation that was told and every suggestion that may have been running.
+//! One thread owns the optimizer and the journal; workers only run commands. The result of an evaluation and the
+//! suggestion that follows it are one transaction, committed before the new command starts. So after any failure
+//! the journal has every result and every suggestion that may have been running.
 
 mod display;
 pub(crate) mod evaluate;

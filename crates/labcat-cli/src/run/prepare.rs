@@ -1,4 +1,4 @@
-//! The directory of an evaluation, as a simulator wants to find it: files copied and linked, input decks filled.
+//! The directory of an evaluation: files copied and linked, templates filled.
 
 use std::fs;
 use std::io::{self, Read};

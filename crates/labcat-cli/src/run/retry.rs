@@ -1,4 +1,4 @@
-//! `labcat retry`: what has failed is run again, once its cause is fixed.
+//! `labcat retry`: runs failed evaluations again, once their cause is fixed.
 
 use labcat::{Evaluation, Suggestion, TrialId};
 

@@ -1,8 +1,8 @@
 //! `labcat worker`: one of any number of processes that share a study on one machine.
 //!
-//! A worker holds the study's lock only for a moment: it tells what it has measured and takes the next suggestion, in one transaction.
-//! What it has in hand it claims with a lock of its own, which is gone with the process; then another worker takes the evaluation over.
-//! What it has measured it tells before anything else, and to nothing but the point that it was measured at.
+//! A worker holds the study's lock only for a moment: it stores its result and takes the next suggestion, in one transaction.
+//! It claims its evaluation with another lock, which disappears with the process; then another worker takes over the evaluation.
+//! It stores a result before it does anything else, and only for the point where it was measured.
 
 use std::io::{Write, stdout};
 use std::thread;

@@ -1,7 +1,7 @@
-//! What programs ask and tell over HTTP, as JSON; `openapi.json` describes it, and a test compares the two.
+//! Ask and tell over HTTP, as JSON; `openapi.json` describes the calls, and a test compares the two.
 //!
-//! Each call that changes a study is one transaction, as a short command is: its answer is sent once that is durable. A call that is
-//! sent again because its answer was lost changes nothing more.
+//! Each call that changes a study is one transaction, answered once it is durable. A call that is repeated because its answer was
+//! lost changes nothing.
 
 use hyper::Method;
 use hyper::header::{ALLOW, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};

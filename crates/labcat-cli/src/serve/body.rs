@@ -1,4 +1,4 @@
-//! What is sent, as it is and compressed.
+//! Bodies of answers, plain and compressed.
 
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};

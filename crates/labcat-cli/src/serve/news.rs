@@ -1,7 +1,7 @@
-//! A study as it was read, and what of it is new to a page.
+//! A study as it was read, and the part of it that a page does not have yet.
 //!
-//! Evaluations and trust regions are told one after another and seldom change afterwards. A page says how many it has and a checksum of
-//! them; if that fits the beginning of what is there now, it gets the rest alone.
+//! Evaluations and trust regions are added one after another and seldom change afterwards. A page sends their number and a checksum;
+//! if these match the beginning of the current data, it gets only the rest.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;

@@ -1,4 +1,4 @@
-//! What a program must show before it may change a study.
+//! The token that a program must send to change a study.
 
 use std::fs::File;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! `constraint`: what a formula says of the parameters is kept by every suggestion, what it says of results is measured.
+//! `constraint`: formulas of parameters are known constraints, which no suggestion violates; formulas of results are measured.
 
 use labcat::{Domain, Formula, FormulaError, Known};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `residuals`: columns that a command simulates, against columns that were measured.
+//! `residuals`: simulated columns compared with measured ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Where in an output the value stands: its last line, a pattern, a path into JSON, a cell of a table.
+//! Finding the value in an output: its last line, a regular expression, a path into JSON, a cell of a table.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `demo`: the first thing a newcomer sees. The search on a map of a built-in function, then the page about it.
+//! `demo`: a search on a map of a built-in function, then its report.
 
 mod map;
 

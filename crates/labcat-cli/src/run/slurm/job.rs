@@ -1,7 +1,7 @@
 //! One job: the script that Slurm runs, and what it leaves in the evaluation's directory.
 //!
-//! `DIRECTORY/.labcat/NAME/` holds `job.sh`; `claim/`, which whoever makes it first may run the command; `stdout` and `stderr` of
-//! the command; and `end`, renamed into place when all of it is there.
+//! `DIRECTORY/.labcat/NAME/` holds `job.sh`; `claim/`, whose creator may run the command; `stdout` and `stderr` of
+//! the command; and `end`, renamed into place when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

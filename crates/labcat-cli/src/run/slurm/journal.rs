@@ -1,4 +1,4 @@
-//! The run's side: what is submitted is in the journal first, and what an earlier run has left is found again.
+//! The run's side: a job is in the journal before it is submitted, and jobs of an earlier run are found again.
 
 use std::collections::VecDeque;
 

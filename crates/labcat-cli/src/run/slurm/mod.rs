@@ -1,8 +1,8 @@
 //! Evaluations as jobs of Slurm.
 //!
-//! One thread speaks with Slurm: it submits, watches and cancels. The journal is the run's: a job is noted there before it is submitted, by
-//! a name that no other job has, so that whatever happens it is found again. A job leaves its result in the evaluation's directory
-//! ([`job`]); Slurm is asked only how jobs are that have left none.
+//! One thread communicates with Slurm: it submits, watches and cancels. A job is recorded in the run's journal before it is submitted, under
+//! a unique name, so that it can always be found again. A job leaves its result in the evaluation's directory
+//! ([`job`]); Slurm is asked only for the state of jobs without a result.
 
 mod client;
 mod job;
