@@ -72,7 +72,7 @@ def test_wrong_bounds_are_errors_that_name_the_parameter(bounds, named_in_messag
         (lambda: labcat.Space({"a": (0, 1)}, a=(0, 1)), "twice"),
         (lambda: labcat.Space({1: (0, 1)}), "string"),
         (lambda: labcat.Space(n=labcat.Integer(1.5, 3)), "low of parameter 'n' is 1.5.*integer"),
-        (lambda: labcat.Space(n=labcat.Integer(0, 9, step=2)), "steps above low"),
+        (lambda: labcat.Space(n=labcat.Integer(0, 9, step=2)), "multiple of the step"),
         (lambda: labcat.Space(n=labcat.Integer(0, 9, step=0)), "at least 1"),
         (lambda: labcat.Space(n=labcat.Integer(0, 9, scale="log")), "low > 0"),
         (lambda: labcat.Categorical("abc"), "list of labels"),
