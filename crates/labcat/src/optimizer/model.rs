@@ -280,7 +280,7 @@ pub(super) fn why_over(
     standing: &Standing,
 ) -> Option<RestartCause> {
     let switches = &problem.settings.switches;
-    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
+    let on_lattice = run.is_on_lattice(problem.domain);
     if !problem.ends || !standing.feasible {
         return None; // while no constraint is satisfied the values say nothing of convergence
     }
