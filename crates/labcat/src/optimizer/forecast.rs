@@ -86,7 +86,7 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     if !wanted || is_waiting(problem, run) {
         return None;
     }
-    let (newest, above) = model.surprise.take()?;
+    let (newest, above) = model.made.surprise.take()?;
     let (observations, members, gp) = (problem.observations, &run.now.members, &model.surrogate.gp);
     let allowed = MARGIN * (model.outputs.to_user(newest) - model.outputs.to_user(newest - above)).abs();
     // Heights above the best, without the warp: of the values, and by merit.
