@@ -17,7 +17,6 @@ from ._errors import InvalidError, missing
 from ._history import History, Prediction, TrustRegion
 from ._parameters import Boolean, Categorical, Integer, Parameter
 from ._space import Vector
-from ._surface import surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,12 +29,13 @@ __all__ = ["contours", "convergence", "fit", "overview", "parallel", "path", "re
 
 _LEVELS = 24  # contour lines
 _ORDERS = 1e3  # values further apart than this are drawn on a logarithmic scale
+_BAND = 2  # standard deviations
 _STEPS = 121  # points of a slice
 _CELLS = 60  # and of each axis of a contour plot
 _DRAWN = 500  # lines of parallel coordinates, the best of all
 
 Function = Callable[[Vector], float]
-Surface = Callable[[npt.NDArray[np.float64]], tuple[Vector, Vector, Vector]]
+Surface = Callable[[npt.NDArray[np.float64]], tuple[Vector, Vector]]
 
 
 def _pyplot() -> Any:
@@ -68,7 +68,7 @@ def overview(result: OptimizeResult, fun: Function | None = None) -> Figure:
     if d == 2:
         path(result, fun, ax=axes[2])
     elif d == 1:
-        _slice(axes[2], result, 0, surface(result))
+        _slice(axes[2], result, 0, _expected(result))
     else:
         parallel(result, ax=axes[2])
     return _returned(figure)
@@ -263,7 +263,7 @@ def _ticks(parameter: Parameter, n: int) -> Vector:
     if parameter.step:
         low, step = parameter.low, parameter.step
         ticks = np.unique(low + np.round((ticks - low) / step) * step)
-        ticks = ticks[ticks <= parameter.high]
+        ticks = np.array([parameter.to_number(tick) for tick in ticks[ticks <= parameter.high]])
     return np.clip(ticks, parameter.low, parameter.high)
 
 
@@ -300,8 +300,8 @@ def slices(
 ) -> list[Axes]:
     """Each parameter against the value: the evaluations, and the expected value on a line through the best point.
 
-    The line is a smooth surface through all evaluations, the band one standard deviation to either side. Where
-    a parameter's condition does not hold nothing is drawn.
+    The line is what `optimizer.predict` says by all evaluations, the band two standard deviations to either side. Under
+    noise the best point is the recommended one. Where a parameter's condition does not hold nothing is drawn.
     """
     names = _chosen(result.history, parameters)
     if axes is None:
@@ -316,13 +316,22 @@ def slices(
         axes = axes[: len(names)]
     if len(axes) != len(names):
         raise InvalidError(f"{len(names)} parameters are drawn into as many axes, not into {len(axes)}")
-    expected = surface(result)
+    expected = _expected(result)
     for ax, name in zip(axes, names):
         _slice(ax, result, result.history.names.index(name), expected)
         place: Any = ax.get_subplotspec()
         if place is not None and not place.is_first_col():
             ax.set_ylabel("")
     return list(axes)
+
+
+def _expected(result: OptimizeResult) -> Surface | None:
+    """Mean and standard deviation at points, shape (n, d), by the model of all observations; None without one."""
+    history = result.history
+    told = history.value[~history.failed]
+    if len(told) < 3 or np.ptp(told) == 0:
+        return None
+    return lambda points: tuple(result.optimizer.predict(points))
 
 
 def _chosen(history: History, parameters: Sequence[str] | None) -> list[str]:
@@ -368,18 +377,21 @@ def _draw_line(ax: Axes, result: OptimizeResult, index: int, expected: Surface) 
     values = _ticks(parameter, _STEPS)
     points = np.tile(result.x, (len(values), 1))
     points[:, index] = values
-    middle, below, above = expected(points)
+    mean, std = expected(points)
+    # Far from what was evaluated the band may be wide: the axis is that of the values and of the line.
     if _labels(parameter) is not None:
-        ax.errorbar(values, middle, [middle - below, above - middle], fmt="_", color="C0", capsize=4, zorder=3)
-    else:
-        ax.plot(values, middle, "-", color="C0", linewidth=1.2, zorder=3)
-        ax.fill_between(values, below, above, color="C0", alpha=0.15, linewidth=0, zorder=1)
+        ax.errorbar(values, mean, _BAND * std, fmt="_", color="C0", capsize=4, zorder=3)
+        return
+    ax.plot(values, mean, "-", color="C0", linewidth=1.2, zorder=3)
+    ax.autoscale(False, axis="y")
+    ax.fill_between(values, mean - _BAND * std, mean + _BAND * std, color="C0", alpha=0.15, linewidth=0, zorder=1)
 
 
 def contours(result: OptimizeResult, parameters: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
-    """A smooth surface through all evaluations over two parameters, the others as in the best point.
+    """What `optimizer.predict` says over two parameters, the others as in the best point; the better, the darker.
 
-    By default the two that matter most. Evaluated points at which both apply are dots, the best one is a star; the better, the darker.
+    By default the two that matter most. Within the white line a value may be as good as the best one's: two standard deviations
+    reach it. Evaluated points at which both apply are dots, the best one is a star.
     """
     history = result.history
     if parameters is None:
@@ -393,7 +405,7 @@ def contours(result: OptimizeResult, parameters: Sequence[str] | None = None, *,
     first, second = (history.names.index(name) for name in names)
     chosen = [(name, history.space[name]) for name in names]
     _scale_axes(ax, chosen)
-    expected = surface(result)
+    expected = _expected(result)
     if expected is not None and np.isfinite(result.x).all():
         _draw_surface(ax, result, (first, second), expected)
     shown = _applies(history)[:, [first, second]].all(axis=1) & ~history.failed
@@ -411,7 +423,8 @@ def _draw_surface(ax: Axes, result: OptimizeResult, indices: tuple[int, int], ex
     across, up = (_ticks(parameter, _CELLS) for parameter in parameters)
     points = np.tile(result.x, (len(across) * len(up), 1))
     points[:, indices[0]], points[:, indices[1]] = (part.ravel() for part in np.meshgrid(across, up))
-    shades = expected(points)[0].reshape(len(up), len(across))
+    mean, std = expected(points)
+    shades = mean.reshape(len(up), len(across))
     colours = "viridis_r" if result.optimizer.direction == "maximize" else "viridis"
     norm = "log" if _spans_orders(shades) and shades.min() > 0 else "linear"
     ticks = None
@@ -424,6 +437,10 @@ def _draw_surface(ax: Axes, result: OptimizeResult, indices: tuple[int, int], ex
         shading = BoundaryNorm(levels, 256)
         drawn = ax.contourf(across, up, shades, levels=levels, cmap=colours, norm=shading, zorder=1)
         ticks = levels[:: max(1, len(levels) // 6)]
+        sign = -1 if result.optimizer.direction == "maximize" else 1
+        excess = sign * (mean - result.fun) - _BAND * std
+        if excess.min() < 0 < excess.max():
+            ax.contour(across, up, excess.reshape(shades.shape), levels=[0.0], colors="white", linewidths=1.2, zorder=2)
     figure = ax.get_figure()
     if figure is not None:
         figure.colorbar(drawn, ax=ax, label="expected value", format="%.3g", ticks=ticks)

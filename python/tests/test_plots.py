@@ -293,6 +293,24 @@ def test_a_slice_follows_the_function(budget):
     assert abs(x[np.argmin(y)] + 2) < 0.6
 
 
+def test_slices_and_contours_say_what_is_predicted_and_how_sure_that_is():
+    rng = np.random.default_rng(1)
+    fun = lambda x: (x[0] - 1) ** 2 + (x[1] + 2) ** 2 + rng.normal()
+    result = labcat.minimize(fun, [(-5, 5)] * 2, noise="auto", budget=60, rng=1)
+    ax = plots.slices(result, ["x1"])[0]
+    (line,) = [line for line in ax.lines if line.get_linestyle() == "-"]
+    x, y = line.get_data()
+    mean, std = result.optimizer.predict(np.column_stack([np.full(len(x), result.x[0]), x]))
+    np.testing.assert_array_equal(y, mean)
+    (band,) = [drawn for drawn in ax.collections if drawn.get_alpha() == 0.15]
+    corners = band.get_paths()[0].vertices[:, 1]
+    assert corners.min() == pytest.approx((mean - 2 * std).min()) and corners.max() == pytest.approx((mean + 2 * std).max())
+    # The line of the contours holds the true optimum, and not all of the box.
+    (near,) = [drawn for drawn in plots.contours(result).collections if len(drawn.get_paths()) == 1 and drawn.get_zorder() == 2]
+    (outline,) = near.get_paths()
+    assert outline.contains_point((1, -2)) and not outline.contains_point((-4, 4))
+
+
 def test_parallel_coordinates_have_gaps_where_a_condition_does_not_hold():
     space = labcat.Space(kind=["a", "b"], x=labcat.Real(0, 1, when={"kind": "b"}), y=(0, 1))
     result = labcat.minimize(lambda kind, y, x=0.5: y + x, space, budget=12, rng=1)

@@ -224,6 +224,30 @@ fn binomial(seeds: u64) -> Result<(), labcat::Error> {
     Ok(())
 }
 
+/// Runs in batches, σ = 1 in [−5, 5]^d, 250 evaluations, whose noise was never noticed. The seeds go over the functions, the sizes and the dimensions
+/// in turn.
+fn batches(runs: u64) -> Result<(), labcat::Error> {
+    let (names, sizes, dims) = (["exponential", "absolute", "quadratic"], [3, 5, 8, 12], [5, 8, 10]);
+    let mut missed = Vec::new();
+    for run in 0..runs {
+        let k = run as usize;
+        let (name, q, d) = (names[k % 3], sizes[k / 3 % 4], dims[k / 12 % 3]);
+        let (mut dice, c) = (Dice(51 + run), Dice(600 + run).between(d, -2.0, 2.0));
+        let mut optimizer = optimizer(Domain::new(&vec![(-5.0, 5.0); d])?, Noise::Auto, run, 0)?;
+        while optimizer.n_evaluations() < 250 {
+            let batch = (0..q).map(|_| optimizer.ask()).collect::<Result<Vec<_>, _>>()?;
+            for suggestion in batch {
+                optimizer.tell(suggestion.id, value(name, &minus(&suggestion.x, &c)) + dice.normal())?;
+            }
+        }
+        if !optimizer.has_noise() {
+            missed.push(format!("{name}, q = {q}, d = {d}"));
+        }
+    }
+    println!("missed in {} of {runs} runs {missed:?}", missed.len());
+    Ok(())
+}
+
 /// Student's t with two degrees of freedom, and one value in fifty far off.
 fn outliers(seeds: u64) -> Result<(), labcat::Error> {
     for far in [false, true] {
@@ -301,11 +325,12 @@ fn main() -> Result<(), labcat::Error> {
         Some("labels") => labels(seeds),
         Some("binomial") => binomial(seeds),
         Some("outliers") => outliers(seeds),
+        Some("batches") => batches(seeds),
         Some("cost") => cost(),
         Some("exact") => exact(),
         _ => {
             println!(
-                "coverage, confirm, strong, constraints, labels, binomial, outliers (each with a number of seeds), cost or exact"
+                "coverage, confirm, strong, constraints, labels, binomial, outliers, batches (each with a number of seeds), cost or exact"
             );
             Ok(())
         }

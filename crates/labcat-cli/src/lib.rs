@@ -4,6 +4,7 @@
 mod best;
 mod cli;
 mod commands;
+mod expected;
 mod failure;
 mod fit;
 mod format;

@@ -1,6 +1,8 @@
 //! Sample studies: what a report must be able to show, from nothing at all to thousands of evaluations.
 
-use crate::report::{Evaluation, Fit, FitSeries, Parameter, Recommended, ReportData, Restart, TrustRegion};
+use crate::report::{
+    Evaluation, Expected, Fit, FitSeries, Map, Parameter, Recommended, ReportData, Restart, TrustRegion,
+};
 
 /// Every sample with the name of its page.
 pub(crate) fn all() -> Vec<(&'static str, ReportData)> {
@@ -62,7 +64,24 @@ pub(crate) fn noisy() -> ReportData {
         evaluation.std = evaluation.value.map(|_| 6.0);
     }
     let recommended = Recommended { x: vec![1.02, 1.97], mean: 0.21, std: 0.4, noise: Some(2.1) };
-    ReportData { name: "with noise".into(), budget: Some(120), recommended: Some(recommended), ..data }
+    let (steps, smooth) = (31, |x: f64, y: f64| 0.21 + (x - 1.02).powi(2) + (y - 1.97).powi(2));
+    let std = |x: f64, y: f64| 0.4 + 0.1 * ((x - 1.02).powi(2) + (y - 1.97).powi(2));
+    let at: Vec<f64> = (0..steps).map(|k| -5.0 + 15.0 * f64::from(k) / f64::from(steps - 1)).collect();
+    let along = |x: f64, y: f64, at: f64| Expected { at, mean: smooth(x, y), std: std(x, y) };
+    let slices =
+        vec![at.iter().map(|x| along(*x, 1.97, *x)).collect(), at.iter().map(|y| along(1.02, *y, *y)).collect()];
+    let over = |f: &dyn Fn(f64, f64) -> f64| at.iter().map(|y| at.iter().map(|x| f(*x, *y)).collect()).collect();
+    let map = Map { axes: [0, 1], at: [at.clone(), at.clone()], mean: over(&smooth), std: over(&std) };
+    let relevance_std = vec![0.06, 0.05];
+    ReportData {
+        name: "with noise".into(),
+        budget: Some(120),
+        recommended: Some(recommended),
+        slices,
+        map: Some(map),
+        relevance_std,
+        ..data
+    }
 }
 
 /// A bowl whose lowest points violate a measured constraint; a few of those have no value.
@@ -352,6 +371,9 @@ impl Search<'_> {
             generated: "2025-03-04 17:40".into(),
             fit: None,
             relevance: if trust_regions.is_empty() { Vec::new() } else { relevance },
+            relevance_std: Vec::new(),
+            slices: Vec::new(),
+            map: None,
             parameters: self.parameters,
             known_constraints: Vec::new(),
             measured_constraints: Vec::new(),

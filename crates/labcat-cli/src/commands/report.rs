@@ -7,6 +7,7 @@ use labcat::Optimizer;
 
 use super::export::write_file;
 use crate::cli;
+use crate::expected::around;
 use crate::failure::Failure;
 use crate::fit;
 use crate::format::{date, now, people};
@@ -56,6 +57,11 @@ pub(crate) fn data(
 ) -> ReportData {
     let config = optimizer.config();
     let best = optimizer.best().map(|best| best.id.0);
+    let (relevance, relevance_std): (Vec<f64>, Vec<f64>) =
+        optimizer.importance().unwrap_or_default().into_iter().map(|share| (share.mean, share.std)).unzip();
+    let recommended = optimizer.recommended();
+    let used = recommended.as_ref().filter(|_| !relevance.is_empty());
+    let (slices, map) = used.map(|found| around(optimizer, &found.x, &relevance)).unwrap_or_default();
     ReportData {
         name: name.to_owned(),
         direction: config.direction.to_string(),
@@ -72,7 +78,7 @@ pub(crate) fn data(
         measured_constraints: Vec::new(),
         best: evaluations.iter().position(|evaluation| Some(evaluation.id) == best),
         evaluations,
-        recommended: optimizer.recommended().filter(|_| optimizer.has_noise()).map(|found| Recommended {
+        recommended: recommended.filter(|_| optimizer.has_noise()).map(|found| Recommended {
             x: found.x,
             mean: found.mean,
             std: found.std,
@@ -92,7 +98,10 @@ pub(crate) fn data(
                 corners: step.corners,
             })
             .collect(),
-        relevance: optimizer.relevance().unwrap_or_default(),
+        relevance,
+        relevance_std,
+        slices,
+        map,
         history: None,
         fit: None,
     }

@@ -48,6 +48,12 @@ pub(crate) struct ReportData {
     pub(crate) trust_regions: Vec<TrustRegion>,
     /// How much each parameter matters to the value, one per parameter, summing to one; empty while unknown.
     pub(crate) relevance: Vec<f64>,
+    /// Standard deviation of each.
+    pub(crate) relevance_std: Vec<f64>,
+    /// What all evaluations say along each parameter through the point to use; empty while unknown and where a parameter does not apply.
+    pub(crate) slices: Vec<Vec<Expected>>,
+    /// The same over the two numbers that matter most, if there are two.
+    pub(crate) map: Option<Map>,
     /// What the residuals say at the best point, if it is a least-squares study.
     pub(crate) fit: Option<Fit>,
     /// How many evaluations and trust regions there are, each with a checksum of all: by these a page says what it has. `None` if nobody asks.
@@ -98,6 +104,26 @@ pub(crate) struct Recommended {
     pub(crate) std: f64,
     /// Standard deviation of one value; `None` if each was told with its own.
     pub(crate) noise: Option<f64>,
+}
+
+/// The value expected somewhere along a parameter, and its standard deviation; NaN (on the page: null) where nothing is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Expected {
+    pub(crate) at: f64,
+    pub(crate) mean: f64,
+    pub(crate) std: f64,
+}
+
+/// Values expected over two parameters, the others as in the point to use.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Map {
+    /// Which parameters.
+    pub(crate) axes: [usize; 2],
+    /// Their values, ascending.
+    pub(crate) at: [Vec<f64>; 2],
+    /// One row for each value of the second.
+    pub(crate) mean: Vec<Vec<f64>>,
+    pub(crate) std: Vec<Vec<f64>>,
 }
 
 /// One parameter and its range.

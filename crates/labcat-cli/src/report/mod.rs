@@ -2,7 +2,9 @@
 
 mod data;
 
-pub(crate) use data::{Evaluation, Fit, FitSeries, Parameter, Recommended, ReportData, Restart, TrustRegion};
+pub(crate) use data::{
+    Evaluation, Expected, Fit, FitSeries, Map, Parameter, Recommended, ReportData, Restart, TrustRegion,
+};
 
 const TEMPLATE: &str = include_str!("page/template.html");
 pub(crate) const STYLE: &str = include_str!("page/page.css");
@@ -14,6 +16,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/base.js"),
     include_str!("page/chart.js"),
     include_str!("page/curves.js"),
+    include_str!("page/expected.js"),
     include_str!("page/fit.js"),
     include_str!("page/filter.js"),
     include_str!("page/parallel.js"),

@@ -72,6 +72,19 @@ def test_relevance_bars(page):
     assert widths == sorted(widths, reverse=True) and widths[0] > 0
 
 
+def test_what_is_expected_and_how_sure_it_is(page):
+    page.open("noisy")
+    assert [text.split(" ± ")[1] for text in page.js("return [...document.querySelectorAll('#relevance-bars .share')].map((share) => share.textContent)")] == ["6%", "5%"]
+    assert len(page.all("#parameters-charts .expected")) == len(page.all("#parameters-charts .expected-band")) == 2
+    cells = page.js("return [...document.querySelectorAll('#expected-chart .cells')].map((step) => (step.getAttribute('d').match(/Z/g) ?? []).length)")
+    assert sum(cells) == 31 * 31 and max(cells) - min(cells) < 31 * 31 // 4
+    # The line around what may be as good lies around the recommended point, and not around all of the map.
+    line, star, whole = (page.js(f"return document.querySelector('#expected-chart {name}').getBoundingClientRect()") for name in (".may-be", ".best-dot", ".fill-0"))
+    assert line["left"] < star["left"] and star["right"] < line["right"] and line["top"] < star["top"] and star["bottom"] < line["bottom"]
+    assert line["width"] < 0.5 * whole["width"]
+    page.screenshot("expected")
+
+
 def test_half_widths_break_at_restarts(page):
     page.open("rosenbrock")
     assert len(page.all("#widths-chart .width:not(.mean)")) == 2

@@ -22,6 +22,7 @@ def test_fits_its_window(page, name, width):
 @pytest.mark.parametrize("name, sections", [
     ("rosenbrock", "best convergence relevance parameters parallel region region-map widths restarts failures evaluations"),
     ("training", "best convergence relevance parameters parallel region widths failures evaluations"),
+    ("noisy", "best convergence relevance expected parameters parallel region region-map widths failures evaluations"),
     ("empty", "best"),
     ("failures", "best parallel failures evaluations"),
     ("single", "best convergence parameters evaluations"),
@@ -29,7 +30,7 @@ def test_fits_its_window(page, name, width):
 ])
 def test_shows_what_there_is_to_show(page, name, sections):
     page.open(name)
-    every = "best convergence fit relevance parameters parallel region region-map widths restarts failures evaluations".split()
+    every = "best convergence fit relevance expected parameters parallel region region-map widths restarts failures evaluations".split()
     assert [section for section in every if page.visible(f"#{section}")] == sections.split()
 
 

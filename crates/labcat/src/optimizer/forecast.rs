@@ -6,7 +6,7 @@ use super::model::{Model, Workspace};
 use super::nearest::{self, Forecast, NEWEST, Nearest};
 use super::problem::{Choice, Problem};
 use super::report::Origin;
-use super::run::{Extent, Followed, LocalRun, Progress};
+use super::run::{Followed, LocalRun, Progress};
 use super::{residuals, secants};
 use crate::frame::{Frame, Outputs};
 use crate::linalg::{self, Matrix};
@@ -62,7 +62,7 @@ fn is_plain(problem: Problem<'_>) -> bool {
 
 /// Whether a fit of the nearest, made in a run as it is now, may rest on this observation.
 pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize) -> bool {
-    let most = |terms: Terms| nearest::count(problem.settings, terms, now.frame.dim(), now.others);
+    let most = |terms: Terms| nearest::count(problem.settings, terms, now.frame.dim());
     position + NEWEST * most(Terms::Quadratic).max(most(Terms::Quartic)) >= now.told
 }
 
@@ -82,12 +82,11 @@ struct Members<'a> {
 /// a reduction far larger than its error; if so, where it has its minimum: among the observations, or anywhere with pending evaluations.
 /// Asked when it is wanted and not within the step: what was followed since must not change a step that is done again.
 fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Workspace) -> Option<Forecast> {
-    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
-    let wanted = problem.settings.switches.quadratic && !on_lattice && !model.standing.noisy;
+    let wanted = problem.settings.switches.quadratic && !run.is_on_lattice(problem.domain) && !model.standing.noisy;
     if !wanted || is_waiting(problem, run) {
         return None;
     }
-    let (newest, above) = model.surprise.take()?;
+    let (newest, above) = model.made.surprise.take()?;
     let (observations, members, gp) = (problem.observations, &run.now.members, &model.surrogate.gp);
     let allowed = MARGIN * (model.outputs.to_user(newest) - model.outputs.to_user(newest - above)).abs();
     // Heights above the best, without the warp: of the values, and by merit.
@@ -282,7 +281,7 @@ fn quadratic(
     id: TrialId,
 ) -> Option<Forecast> {
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quadratic);
-    let (d, most) = (frame.dim(), nearest::count(problem.settings, terms, frame.dim(), run.now.others));
+    let (d, most) = (frame.dim(), nearest::count(problem.settings, terms, frame.dim()));
     // In many dimensions it costs more than a step; with pending evaluations it mostly takes the place of a search.
     let every = d.div_ceil(if problem.pending.is_empty() { 4 } else { 8 });
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
@@ -331,7 +330,7 @@ fn weigh_at_random(rank: &mut [f64], seed: u64) {
 fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Forecast> {
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
     let d = frame.dim();
-    let most = nearest::count(problem.settings, terms, d, run.now.others);
+    let most = nearest::count(problem.settings, terms, d);
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
     if most == 0 || !is_due {
         return None;

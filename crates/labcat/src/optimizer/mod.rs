@@ -282,12 +282,12 @@ impl Optimizer {
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         if let Some(model) = self.model.as_ref().filter(|_| chosen_by_model) {
             let (frame, gp) = (&self.run.now.frame, &model.surrogate.gp);
-            (report.observations, report.discarded, report.step) = (gp.len(), model.discarded, model.step);
+            (report.observations, report.discarded, report.step) = (gp.len(), model.made.discarded, model.made.step);
             (report.output_range, report.nugget) = (model.outputs.range(), gp.prior().nugget);
             report.log_likelihood = gp.log_likelihood();
             let told = |&p: &usize| self.observations.gradient(p).next().is_some();
             report.gradients_left_out = !gp.has_slopes() && self.run.now.members.iter().any(told);
-            report.length_scales.extend_from_slice(&model.ell);
+            report.length_scales.extend_from_slice(&model.made.ell);
             let bounded = frame.scale().iter().zip(self.domain.axes()).filter(|(_, axis)| **axis != Axis::Choice);
             report.half_widths.extend(bounded.map(|(s, _)| s * self.run.now.beta));
             report.centre.resize(self.domain.parameters().len(), 0.0);

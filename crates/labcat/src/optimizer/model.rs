@@ -49,25 +49,37 @@ const SAME_PLACE: f64 = 2e-3;
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) surrogate: Surrogate,
+    pub(super) outputs: Outputs,
+    pub(super) standing: Standing,
+    pub(super) made: Made,
+    /// The observation to be evaluated again, to find out whether values are exact.
+    pub(super) again: Option<usize>,
+    /// How many of the appended rows are not pending points.
+    pub(super) settled: usize,
+    pub(super) lowest: Lowest,
+    /// Whose search it serves.
+    pub(super) extent: Extent,
+}
+
+/// What the step did.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
     /// ℓ*: what each axis was stretched by, and how.
     pub(super) ell: Vec<f64>,
     pub(super) step: StepKind,
-    pub(super) outputs: Outputs,
-    pub(super) standing: Standing,
-    /// Observations forgotten in this step.
+    /// Observations forgotten.
     pub(super) discarded: usize,
-    /// The observation to be evaluated again, to find out whether values are exact.
-    pub(super) again: Option<usize>,
     /// The newest output and how far the others' prediction missed it, until a polynomial was asked to do better.
     pub(super) surprise: Option<(f64, f64)>,
-    /// How many of the appended rows are not pending points.
-    pub(super) settled: usize,
+}
+
+/// What the model knows of its optimum.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lowest {
     /// The output to improve on: 0, the best, or a smaller mean at a pending point.
     pub(super) incumbent: f64,
     /// Where the model has its constrained minimum, in the frame; empty without constraints.
     pub(super) minimum: Vec<f64>,
-    /// Whose search it serves.
-    pub(super) extent: Extent,
 }
 
 /// What the members are worth, without their noise.
@@ -125,9 +137,9 @@ impl Workspace {
 
     /// Takes the memory of a model that is of no more use.
     pub(super) fn reclaim(&mut self, model: Option<Model>) {
-        if let Some(Model { surrogate, ell, .. }) = model {
+        if let Some(Model { surrogate, made, .. }) = model {
             self.spare = surrogate.gp.into_buffers();
-            self.ell = ell;
+            self.ell = made.ell;
         }
     }
 }
@@ -280,7 +292,7 @@ pub(super) fn why_over(
     standing: &Standing,
 ) -> Option<RestartCause> {
     let switches = &problem.settings.switches;
-    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
+    let on_lattice = run.is_on_lattice(problem.domain);
     if !problem.ends || !standing.feasible {
         return None; // while no constraint is satisfied the values say nothing of convergence
     }
@@ -444,14 +456,14 @@ pub(super) fn fit_model(
     Err(RestartCause::Factorisation)
 }
 
-/// Forgets observations outside the trust region, and gives their number. (eq:input_discard)
+/// Forgets observations outside the trust region. (eq:input_discard)
 pub(super) fn discard(
     problem: Problem<'_>,
     run: &mut LocalRun,
-    gp: &mut Gp,
+    (gp, step): (&mut Gp, StepKind),
     standing: &Standing,
     work: &mut Workspace,
-) -> usize {
+) -> Made {
     let region = TrustRegion { beta: run.now.beta, keep: dataset::keep(problem, run) };
     region::reach(problem, run, run.now.beta, &mut work.scratch);
     region.discard(gp.inputs(), standing.row, &work.scratch, &mut work.dropped);
@@ -460,7 +472,7 @@ pub(super) fn discard(
         drop_rows(rows, &work.dropped);
     }
     drop_rows(&mut run.now.members, &work.dropped);
-    work.dropped.len()
+    Made { ell: work.take_ell(), step, discarded: work.dropped.len(), surprise: gp.surprise() }
 }
 
 /// Takes the rows at these positions (ascending) out.
@@ -526,7 +538,7 @@ impl Model {
     pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
         for (position, x) in region::failed_inside(problem, run) {
             if problem.observations.constraints(position).is_empty() {
-                self.surrogate.append_fantasy(&x, self.incumbent);
+                self.surrogate.append_fantasy(&x, self.lowest.incumbent);
             }
         }
         self.settled = self.surrogate.gp.appended();
@@ -537,7 +549,8 @@ impl Model {
         let known = self.surrogate.gp.appended() - self.settled;
         for pending in &problem.pending[known..] {
             let x = run.now.frame.local(&problem.domain.place(&pending.x));
-            self.incumbent = self.incumbent.min(self.surrogate.append_fantasy(&x, f64::NEG_INFINITY));
+            let mean = self.surrogate.append_fantasy(&x, f64::NEG_INFINITY);
+            self.lowest.incumbent = self.lowest.incumbent.min(mean);
         }
     }
 }

@@ -6,10 +6,8 @@ use crate::linalg::{self, Matrix};
 use crate::observations::Observations;
 use crate::polynomial::Terms;
 
-/// A fit of the nearest takes this many observations for each coefficient, or with pending evaluations this many: minima of earlier fits
-/// lie close together and tell little of how the function bends.
+/// A fit of the nearest takes this many observations for each coefficient. (Three with pending evaluations: no better.)
 const EACH: f64 = 1.5;
-const EACH_AMONG_PENDING: f64 = 3.0;
 /// They are looked for among this many times as many of the newest.
 pub(super) const NEWEST: usize = 4;
 /// No fit has more coefficients: its cost grows with their cube.
@@ -34,19 +32,15 @@ impl Forecast {
     }
 }
 
-/// How many observations a fit of the nearest takes with `others` pending; 0 if there is none.
-pub(super) fn count(settings: &Settings, terms: Terms, d: usize, others: usize) -> usize {
+/// How many observations a fit of the nearest takes; 0 if there is none.
+pub(super) fn count(settings: &Settings, terms: Terms, d: usize) -> usize {
     let (switches, coefficients) = (&settings.switches, terms.count(d));
-    let (made, each) = match terms {
-        Terms::Quartic => (switches.quartic, EACH),
-        _ if others > 0 => (switches.nearby && d >= LEAST_DIMENSION, EACH_AMONG_PENDING),
-        _ => (switches.nearby && d >= LEAST_DIMENSION, EACH),
+    let made = match terms {
+        Terms::Quartic => switches.quartic,
+        _ => switches.nearby && d >= LEAST_DIMENSION,
     };
-    if switches.quadratic && made && coefficients <= MOST_COEFFICIENTS {
-        (each * coefficients as f64) as usize
-    } else {
-        0
-    }
+    let made = switches.quadratic && made && coefficients <= MOST_COEFFICIENTS;
+    if made { (EACH * coefficients as f64) as usize } else { 0 }
 }
 
 /// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.

@@ -1,6 +1,6 @@
 //! The algorithm itself: [`propose`] and [`update_model`] are Algorithm 2 of the paper, one call per line.
 
-use super::model::{self, Model, Workspace};
+use super::model::{self, Lowest, Model, Workspace};
 use super::problem::{Choice, Problem};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
@@ -80,26 +80,11 @@ pub(super) fn update_model(
     model::adapt_trust_region(problem, run, &standing, news);
     model::centre(problem, run, standing.best); // line 7: T_cen
     let (mut gp, step, doubtful) = model::fit_model(problem, run, &outputs, passes, work)?; // lines 7–10: T_rot, GP, ℓ*, T_resc
-    let discarded = model::discard(problem, run, &mut gp, &standing, work); // line 11: T_discard
-    let surprise = gp.surprise();
+    let made = model::discard(problem, run, (&mut gp, step), &standing, work); // line 11: T_discard
     let surrogate = model::surrogate(problem, run, gp, &outputs, work); // constraints and slopes
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
-    let (ell, extent) = (work.take_ell(), run.extent);
-    let (settled, incumbent, minimum) = (0, 0.0, Vec::new());
-    let mut model = Model {
-        surrogate,
-        ell,
-        step,
-        outputs,
-        standing,
-        discarded,
-        again,
-        surprise,
-        settled,
-        incumbent,
-        minimum,
-        extent,
-    };
+    let (lowest, settled, extent) = (Lowest::default(), 0, run.extent);
+    let mut model = Model { surrogate, outputs, standing, made, again, lowest, settled, extent };
     recommend::settle(problem, run, &mut model, work);
     Ok(model)
 }

@@ -21,23 +21,23 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     let limited = !(model.surrogate.constraints.is_empty() && problem.known.known.is_empty());
     if limited {
         if problem.constraints() > 0 {
-            model.incumbent = model.outputs.to_normalised(model.standing.merit);
+            model.lowest.incumbent = model.outputs.to_normalised(model.standing.merit);
         }
         let how = (Bound::cautious(problem, run, 0.0), run.now.beta, &*moves(problem, run));
         let centre = vec![0.0; problem.domain.dim()];
         let (x, multipliers) = descent::minimise(problem, &run.now.frame, &model.surrogate, how, &centre);
-        let slope = model.outputs.slope(model.incumbent);
+        let slope = model.outputs.slope(model.lowest.incumbent);
         let each =
             multipliers.iter().zip(&model.surrogate.constraints).map(|(m, constraint)| m * constraint.unit * slope);
         merit::update_penalties(run, each);
-        model.minimum = x;
+        model.lowest.minimum = x;
     }
     if !model.surrogate.has_noise() {
         return;
     }
     let (mean, std, allowed) =
         if limited { under_constraints(problem, run, model) } else { lowest(problem, run, model, work) };
-    model.incumbent = mean;
+    model.lowest.incumbent = mean;
     if allowed {
         let bound = model.outputs.to_user(mean) + std * model.outputs.slope(mean);
         run.now.noise.find(bound, run.now.told);
@@ -66,7 +66,7 @@ fn under_constraints(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f6
     let (frame, surrogate) = (&run.now.frame, &model.surrogate);
     let bound = Bound { kappa: -CAUTION, caution: CAUTION };
     let how = (bound, run.now.beta, &*moves(problem, run));
-    let (x, _) = descent::minimise(problem, frame, surrogate, how, &model.minimum);
+    let (x, _) = descent::minimise(problem, frame, surrogate, how, &model.lowest.minimum);
     let mut u = descent::place(problem, frame, &x);
     if let Some(allowed) = problem.known.nearest(problem.domain, &u, frame.centre()) {
         u = problem.domain.place(&allowed);

@@ -185,6 +185,11 @@ impl LocalRun {
         settings.switches.explore && self.number % 2 == 1
     }
 
+    /// Whether it moves integers or categories.
+    pub(super) fn is_on_lattice(&self, domain: &Domain) -> bool {
+        domain.is_mixed() && self.extent != Extent::Reals
+    }
+
     /// Whether a model-based step was made.
     pub(super) fn started(&self) -> bool {
         self.before.is_some()

@@ -4,7 +4,7 @@
 use super::model::Model;
 use super::nearest::Forecast;
 use super::problem::Problem;
-use super::run::{Extent, LocalRun};
+use super::run::LocalRun;
 use super::slopes::{self, ROUNDING};
 use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
@@ -124,8 +124,10 @@ impl Program for Quadratic<'_> {
 /// Where that quadratic is least inside the trust region, if the derivatives at the best point are known along all axes that move.
 pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> Option<Forecast> {
     let (observations, domain, standing) = (problem.observations, problem.domain, &model.standing);
-    let on_lattice = domain.is_mixed() && run.extent != Extent::Reals;
-    let follows = problem.settings.switches.quadratic && !standing.noisy && problem.constraints() == 0 && !on_lattice;
+    let follows = problem.settings.switches.quadratic
+        && !standing.noisy
+        && problem.constraints() == 0
+        && !run.is_on_lattice(domain);
     if !follows || run.explores(problem.settings) || !model.surrogate.gp.has_slopes() {
         return None;
     }

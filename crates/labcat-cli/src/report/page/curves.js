@@ -68,6 +68,7 @@ function drawParameter(axis) {
     const level = (value) => (value === null ? frame.railAt : frame.y(valueAxis.of(value)));
     const points = evaluations.map(({ x, value }) => (x[axis] === null ? null : [frame.x(x[axis]), level(value)]));
     const applying = (indices) => indices.filter((index) => points[index]);
+    drawExpected(layer, frame, axis);
     const age = (index) => Math.floor((index / evaluations.length) * RAMP);
     for (let step = 0; step < RAMP; step += 1) {
       const members = applying(feasible).filter((index) => age(index) === step);
@@ -89,7 +90,7 @@ function showParameters() {
     $("parameters-charts").append(html("figure", {}, caption, host));
     addChart(host, `${name} against the value, ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them.`, drawParameter(axis));
   });
-  setLegend("parameters-legend", [["ramp", "early to late"], study.best !== null && ["point", "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
+  setLegend("parameters-legend", [["ramp", "early to late"], study.slices.some((slice) => slice.length) && ["expected", `expected through the ${study.recommended ? "recommended" : "best"} point, ± 2 standard deviations`], study.best !== null && ["point", "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
 }
 
 function showConvergence() {
@@ -125,11 +126,14 @@ function showRelevance() {
 
 function bars(order) {
   return order.map((axis) => {
-    const share = study.relevance[axis];
+    const [share, std] = [study.relevance[axis], study.relevance_std[axis] ?? 0];
+    const [low, high] = [Math.max(0, share - std), Math.min(1, share + std)];
+    const digits = share < 0.1 ? 1 : 0;
     return html("li", {},
       html("span", { class: "name", title: parameters[axis].name }, parameters[axis].name),
-      html("span", { class: "track", "aria-hidden": "true" }, html("div", { class: "bar", style: `width:${100 * share}%` })),
-      html("span", { class: "share" }, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`));
+      html("span", { class: "track", "aria-hidden": "true" }, html("div", { class: "bar", style: `width:${100 * share}%` }),
+        html("div", { class: "doubt", style: `left:${100 * low}%;width:${100 * (high - low)}%` })),
+      html("span", { class: "share" }, `${(100 * share).toFixed(digits)} ± ${(100 * std).toFixed(digits)}%`));
   });
 }
 

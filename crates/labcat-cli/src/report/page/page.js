@@ -139,6 +139,7 @@ const SECTIONS = [
   { id: "convergence", name: "Convergence", when: succeeded.length > 0, show: showConvergence },
   { id: "fit", name: "Fit", when: study.fit !== null && evaluations.length > 0, show: showFit },
   { id: "relevance", name: "Relevance", when: study.relevance.length > 0, show: showRelevance },
+  { id: "expected", name: "Expected", when: study.map !== null && toUse !== null, show: showExpectedMap },
   { id: "parameters", name: "Parameters", when: succeeded.length > 0, show: showParameters },
   { id: "parallel", name: "Together", when: evaluations.length > 0 && parameters.length > 1, show: showParallel },
   { id: "region", name: "Trust region", when: steps.length > 0 || study.restarts.length > 0 },
