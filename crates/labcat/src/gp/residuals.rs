@@ -26,16 +26,23 @@ const BLOCK: usize = 512;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Products {
     /// The evaluation r₀ and the others.
-    rows: Vec<usize>,
+    rows: Vec<Told>,
     gram: Matrix,
 }
 
+/// What was told with an evaluation, by its position: its residuals, or their derivatives by a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Residuals(usize),
+    Slopes(usize, usize),
+}
+
 impl Products {
-    /// G_ij = d_i · d_j of the residuals of some rows, the first of which is r₀ and stands for itself.
-    pub(crate) fn of<'a>(&mut self, rows: Vec<usize>, residuals: impl Fn(usize) -> &'a [f64]) -> &Matrix {
+    /// G_ij = d_i · d_j of some rows, the first of which is r₀; that and derivatives stand for themselves.
+    pub(crate) fn of<'a>(&mut self, rows: Vec<Told>, told: impl Fn(Told) -> &'a [f64]) -> &Matrix {
         let n = rows.len();
         let same = self.rows.first() == rows.first();
-        let before = |(k, p): (usize, &usize)| {
+        let before = |(k, p): (usize, &Told)| {
             if k == 0 { same.then_some(0) } else { (1..self.rows.len()).find(|&i| same && self.rows[i] == *p) }
         };
         let before: Vec<Option<usize>> = rows.iter().enumerate().map(before).collect();
@@ -48,15 +55,17 @@ impl Products {
                 }
             }
         }
-        let (origin, mut block) = (residuals(rows[0]), Matrix::zeros(BLOCK, n));
+        let (origin, mut block) = (told(rows[0]), Matrix::zeros(BLOCK, n));
         for from in (0..origin.len()).step_by(BLOCK) {
-            let part = |p: usize| &residuals(p)[from..origin.len().min(from + BLOCK)];
+            let part = |row: Told| &told(row)[from..origin.len().min(from + BLOCK)];
             let (origin, count) = (part(rows[0]), part(rows[0]).len());
-            for (j, &p) in rows.iter().enumerate().skip(1) {
-                let differences = part(p).iter().zip(origin).map(|(r, origin)| r - origin);
-                block.col_mut(j).iter_mut().zip(differences).for_each(|(d, difference)| *d = difference);
+            for (j, &row) in rows.iter().enumerate() {
+                let d = &mut block.col_mut(j)[..count];
+                d.copy_from_slice(part(row));
+                if j > 0 && matches!(row, Told::Residuals(_)) {
+                    d.iter_mut().zip(origin).for_each(|(d, origin)| *d -= origin);
+                }
             }
-            block.col_mut(0)[..count].copy_from_slice(origin);
             for &(i, j) in &new {
                 gram[(i, j)] += linalg::dot(&block.col(i)[..count], &block.col(j)[..count]);
             }

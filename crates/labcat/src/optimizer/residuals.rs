@@ -7,10 +7,10 @@ use super::nearest::Forecast;
 use super::problem::Problem;
 use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
-use crate::domain::Domain;
+use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
-use crate::gp::residuals::{Products, Residuals};
-use crate::linalg;
+use crate::gp::residuals::{Products, Residuals, Told};
+use crate::linalg::{self, Matrix};
 use crate::observations::Observations;
 use crate::qp::Halfspaces;
 use crate::sqp::{self, Program};
@@ -36,6 +36,9 @@ const STAYS: usize = 8;
 const HOPELESS: f64 = 0.01;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
+/// A told derivative is an evaluation so far beside its own, as a part of how far the others are from the best. Much nearer, the nugget of the
+/// model hides it; much farther, what bends is left out.
+const BESIDE: f64 = 0.01;
 
 /// Takes note of an evaluation of the first design around a starting point. A step that changes the residuals by far more than they are tells
 /// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design. Otherwise that begins where the
@@ -59,10 +62,19 @@ pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &m
         return;
     }
     let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
-    let explored = |i: &usize| near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
+    let slope = |i: usize| slope((domain, observations), best, i).is_some();
+    let explored = |i: &usize| slope(*i) || near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
     let axes: Vec<usize> = (0..domain.dim()).filter(explored).collect();
+    if run.now.members.len() == 1 {
+        // Directions whose slopes are told are not explored; one point at least is: where the model has its minimum.
+        let known = |u: &Vec<f64>| (0..u.len()).all(|i| u[i] == centre[i] || slope(i));
+        let first = run.design.first().cloned();
+        run.design.retain(|u| !known(u));
+        run.design.extend(first.filter(|_| run.design.is_empty()));
+    }
     let mut rows = nearest_rows((domain, observations), best, &axes);
-    rows.retain(|(_, p)| near.contains(p));
+    rows.retain(|row| near.contains(&row.position));
+    add_slopes(&mut rows, (domain, observations), &axes, run.radius);
     if axes.is_empty() || rows.len() <= axes.len() {
         return;
     }
@@ -87,15 +99,14 @@ fn least(
     radius: f64,
     noisy: bool,
 ) -> Option<(Vec<f64>, f64)> {
-    let (d, positions): (_, Vec<usize>) = (axes.len(), rows.iter().map(|(_, p)| *p).collect());
-    let with_origin = std::iter::once(origin(observations).unwrap_or(positions[0])).chain(positions.iter().copied());
-    let products = products.of(with_origin.collect(), |p| observations.residuals(p));
-    let points = rows.iter().map(|(x, _)| x.clone()).collect();
+    let d = axes.len();
+    let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
-    let limit =
-        |(k, penalty): (usize, &f64)| positions.iter().map(|&p| penalty * observations.constraints(p)[k]).collect();
+    let limit = |(k, penalty): (usize, &f64)| {
+        rows.iter().map(|row| penalty * observations.constraints(row.position)[k]).collect()
+    };
     let limits = merit.penalties.iter().enumerate().map(limit).collect();
-    let model = Residuals::fit(points, products, limits, radius, noisy)?;
+    let model = Residuals::fit(points, &inner_products(observations, rows, products), limits, radius, noisy)?;
     let mut within = Halfspaces::cube(d, radius);
     for (k, &i) in axes.iter().enumerate() {
         for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
@@ -112,6 +123,33 @@ fn least(
     };
     let gain = worth(&start) - worth(&x);
     Some((x, gain))
+}
+
+/// The inner products of r₀ and of what the rows differ from it by.
+fn inner_products(observations: &Observations, rows: &[Row], products: &mut Products) -> Matrix {
+    let origin = Told::Residuals(origin(observations).unwrap_or(rows[0].position));
+    let told = |row: &Row| match row.slope {
+        Some(slope) => Told::Slopes(row.position, slope.parameter),
+        None => Told::Residuals(row.position),
+    };
+    let with_origin = std::iter::once(origin).chain(rows.iter().map(told)).collect();
+    let mut gram = products
+        .of(with_origin, |told| match told {
+            Told::Residuals(p) => observations.residuals(p),
+            Told::Slopes(p, parameter) => observations.jacobian(p, parameter),
+        })
+        .clone();
+    // A little beside its evaluation: that plus a step along the slopes.
+    for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
+        let column = gram.col(slope.beside + 1).to_vec();
+        gram.col_mut(j).iter_mut().zip(column).for_each(|(g, of)| *g = of + slope.step * *g);
+    }
+    for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
+        for i in 0..gram.cols() {
+            gram[(j, i)] = gram[(slope.beside + 1, i)] + slope.step * gram[(j, i)];
+        }
+    }
+    gram
 }
 
 /// Whether there are residuals, and the run moves reals alone.
@@ -152,9 +190,12 @@ pub(super) fn find(
         return None;
     }
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
-    let (d, rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes));
+    let (d, mut rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes));
     if run.radius == 0.0 {
         run.radius = typical_distance(&rows);
+    }
+    if problem.constraints() == 0 {
+        add_slopes(&mut rows, (domain, observations), &axes, run.radius);
     }
     let centre = observations.unit(standing.best);
     let open = unexplored(&rows, run.radius, &axes, centre).is_some();
@@ -184,31 +225,80 @@ fn origin(observations: &Observations) -> Option<usize> {
     known.filter(|p| !observations.residuals(*p).is_empty()).min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// An observation: its displacement from the best along the axes that move, and its position in the history.
-type Row = (Vec<f64>, usize);
+/// An observation: its displacement from the best along the axes that move, and its position in the history. Or one a little beside it, by its
+/// told slopes.
+#[derive(Clone, Debug)]
+struct Row {
+    x: Vec<f64>,
+    position: usize,
+    slope: Option<Slope>,
+}
+
+/// A told derivative of all residuals of an evaluation: by which parameter, the length of the step along it, the row beside.
+#[derive(Clone, Copy, Debug)]
+struct Slope {
+    parameter: usize,
+    step: f64,
+    beside: usize,
+}
+
+/// By which parameter the residuals of an evaluation change along an axis of the box, and how far that goes, if their derivatives were told.
+fn slope((domain, observations): (&Domain, &Observations), position: usize, axis: usize) -> Option<(usize, f64)> {
+    let (parameter, u) = (domain.parameter_of(axis), observations.unit(position));
+    let told = domain.axes()[axis] == Axis::Real
+        && domain.is_active(parameter, &observations.all()[position].x)
+        && !observations.jacobian(position, parameter).is_empty();
+    told.then(|| (parameter, domain.stretch(axis, u[axis])))
+}
+
+/// Puts rows for told derivatives behind those of their evaluations, the nearest, as many as the model takes.
+fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize], radius: f64) {
+    let is_told = |row: &Row| axes.iter().any(|&i| slope(data, row.position, i).is_some());
+    if !rows.iter().any(is_told) {
+        return;
+    }
+    let squares: f64 = rows.iter().map(|row| linalg::dot(&row.x, &row.x)).sum();
+    let apart = if squares > 0.0 { (squares / (rows.len() - 1) as f64).sqrt().min(radius) } else { radius };
+    let (most, evaluations) = (EACH * axes.len() + 1, std::mem::take(rows));
+    for row in evaluations.into_iter().take(most) {
+        let beside = rows.len();
+        if beside >= most {
+            break;
+        }
+        rows.push(row.clone());
+        for (k, (parameter, stretch)) in axes.iter().enumerate().filter_map(|(k, &i)| Some((k, slope(data, row.position, i)?))) {
+            let (h, mut x) = (BESIDE * apart, row.x.clone());
+            x[k] += h;
+            rows.push(Row { x, slope: Some(Slope { parameter, step: h * stretch, beside }), ..row });
+        }
+    }
+}
 
 /// The observations with residuals nearest to the best one, that one first.
 fn nearest_rows((domain, observations): (&Domain, &Observations), best: usize, axes: &[usize]) -> Vec<Row> {
     let centre = observations.unit(best);
-    let row = |p: usize| -> Row { (axes.iter().map(|&i| observations.unit(p)[i] - centre[i]).collect(), p) };
+    let row = |position: usize| -> Row {
+        let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
+        Row { x, position, slope: None }
+    };
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
     let others = newest.filter(|p| *p != best && !observations.residuals(*p).is_empty());
     let alike = others.filter(|&p| domain.same_choices(observations.unit(p), centre));
-    let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.0, &row.0), row)).collect();
+    let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.1.cmp(&a.1.1)));
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
     rows.truncate(EACH * axes.len() + 1);
-    let value = |row: &(f64, Row)| observations.value(row.1.1).unwrap_or(f64::INFINITY);
+    let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     values.sort_unstable_by(f64::total_cmp);
     let most = values.get(values.len() / 2).map_or(0.0, |median| USELESS * median);
     rows.retain(|row| value(row) <= most);
-    std::iter::once((vec![0.0; axes.len()], best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
+    std::iter::once(row(best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
 }
 
 /// The median of how far the observations are from the best.
 fn typical_distance(rows: &[Row]) -> f64 {
-    let farthest = |(x, _): &Row| x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let farthest = |row: &Row| row.x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let mut distances: Vec<f64> = rows.iter().map(farthest).collect();
     distances.sort_unstable_by(f64::total_cmp);
     distances[distances.len() / 2].clamp(1e-6, 1.0)
@@ -220,11 +310,14 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
     let mut principal = PrincipalAxes::default();
     let frame = Frame::of_box(d);
     // A far observation shows no more of a direction than one at the edge of the trust region.
-    let near = rows.iter().filter(|(x, _)| x.iter().all(|x| x.abs() <= REACH * radius));
+    let near = rows.iter().filter(|row| row.x.iter().all(|x| x.abs() <= REACH * radius));
     let clipped: Vec<Vec<f64>> = near
-        .map(|(x, _)| {
-            let far = x.iter().fold(radius, |most, x| most.max(x.abs()));
-            x.iter().map(|x| x * radius / far).collect()
+        .map(|row| match row.slope {
+            Some(slope) => row.x.iter().zip(&rows[slope.beside].x).map(|(a, b)| if a == b { 0.0 } else { radius }).collect(),
+            None => {
+                let far = row.x.iter().fold(radius, |most, x| most.max(x.abs()));
+                row.x.iter().map(|x| x * radius / far).collect()
+            }
         })
         .collect();
     principal.find(&frame, clipped.iter().map(|x| (x.as_slice(), 0.0)), clipped.len(), |_| true);
