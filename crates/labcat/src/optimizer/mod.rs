@@ -27,6 +27,7 @@ pub(crate) mod state;
 mod view;
 
 pub use errors::{AskError, Error, TellError};
+pub use residuals::LocalResiduals;
 pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
@@ -236,7 +237,13 @@ impl Optimizer {
             let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
             let known = gradient.iter().filter(|g| g.is_finite()).count();
             let sloped = known > 0 && known == gradient.len();
-            let spared = if told { 1 + known } else if sloped { known } else { 0 };
+            let spared = if told {
+                1 + known
+            } else if sloped {
+                known
+            } else {
+                0
+            };
             let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
             let least = self.settings.initial_points.min(least);
             if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {
@@ -586,7 +593,8 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            residuals::adapt_design(&self.domain, &self.observations, &mut self.run, position);
+            let exact = self.settings.switches.noise == Noise::None && self.observations.std(position).is_none();
+            residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, exact);
         }
         self.portfolio.place(&self.domain, &self.observations, position, succeeded);
         // The search of the reals and the survey need not have taken it in.

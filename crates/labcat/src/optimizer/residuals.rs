@@ -11,12 +11,14 @@ use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::residuals::{Products, Residuals, Told};
 use crate::linalg::{self, Matrix};
-use crate::observations::Observations;
+use crate::observations::{Observations, TrialId};
 use crate::qp::Halfspaces;
+use crate::rng::Rng;
 use crate::sqp::{self, Program};
 
-/// Observations per dimension that the model takes, the nearest to the best, and among how many of the newest.
-const EACH: usize = 4;
+/// Observations per dimension, or per evaluation at a time if these are more, that the model takes, the nearest to the best; and among how many of
+/// the newest.
+const EACH: usize = 3;
 const AMONG: usize = 1000;
 /// The least size of the trust region.
 const LEAST_RADIUS: f64 = 1e-11;
@@ -28,14 +30,18 @@ const SPREAD: f64 = 0.03;
 /// Where a point of the first design changes the residuals by so many times their size, the design comes nearer by the factor.
 const TOO_FAR: f64 = 10.0;
 const NEARER: f64 = 0.1;
+/// Where residuals are exact a design so much smaller than the first step tells their slopes better.
+const FINE: f64 = 0.1;
 /// No nearer than this: a function that jumps at its starting point looks the same from every distance.
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
-const STAYS: usize = 8;
+const STAYS: usize = 16;
 /// The part of the distance to the best of all runs that a step of a run which is still worth its evaluations predicts at least.
 const HOPELESS: f64 = 0.01;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
+/// While a step is pending the next one is so much shorter.
+const SHORTER: f64 = 0.5;
 /// A told derivative is an evaluation so far beside its own, as a part of how far the others are from the best. Much nearer, the nugget of the
 /// model hides it; much farther, what bends is left out.
 const BESIDE: f64 = 0.01;
@@ -43,7 +49,12 @@ const BESIDE: f64 = 0.01;
 /// Takes note of an evaluation of the first design around a starting point. A step that changes the residuals by far more than they are tells
 /// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design. Otherwise that begins where the
 /// model of the observations so far, along the axes that they explore, has its minimum.
-pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &mut LocalRun, position: usize) {
+pub(super) fn adapt_design(
+    (domain, observations): (&Domain, &Observations),
+    run: &mut LocalRun,
+    position: usize,
+    exact: bool,
+) {
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
     let best = run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)));
     let around_start = run.is_around_start() && !domain.is_mixed();
@@ -53,12 +64,18 @@ pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &m
         let change: f64 = r.iter().zip(observations.residuals(p)).map(|(a, b)| (a - b).powi(2)).sum();
         change > TOO_FAR * TOO_FAR * value(&best).max(f64::MIN_POSITIVE)
     };
-    if run.radius > NEAREST_DESIGN && is_far(position) {
+    let part = if exact { FINE } else { 1.0 };
+    let come_nearer = |design: &mut Vec<Vec<f64>>, part: f64| {
+        for u in design {
+            u.iter_mut().zip(&centre).for_each(|(u, c)| *u = c + part * (*u - c));
+        }
+    };
+    // Of those that were asked before the design came nearer, and of others in the box, nothing follows for it.
+    let of_design = observations.unit(position).iter().zip(&centre).all(|(u, c)| (u - c).abs() <= 2.0 * run.radius);
+    if run.radius > NEAREST_DESIGN && of_design && is_far(position) {
         run.design.insert(0, observations.unit(position).to_vec());
         run.radius *= NEARER;
-        for u in &mut run.design {
-            u.iter_mut().zip(&centre).for_each(|(u, c)| *u = c + NEARER * (*u - c));
-        }
+        come_nearer(&mut run.design, NEARER);
         return;
     }
     let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
@@ -71,18 +88,19 @@ pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &m
         let first = run.design.first().cloned();
         run.design.retain(|u| !known(u));
         run.design.extend(first.filter(|_| run.design.is_empty()));
+        come_nearer(&mut run.design, part);
     }
-    let mut rows = nearest_rows((domain, observations), best, &axes);
+    let size = if (0..domain.dim()).all(slope) { run.radius } else { part * run.radius };
+    let mut rows = nearest_rows((domain, observations), best, &axes, 0);
     rows.retain(|row| near.contains(&row.position));
-    add_slopes(&mut rows, (domain, observations), &axes, run.radius);
+    add_slopes(&mut rows, (domain, observations), &axes, size);
     if axes.is_empty() || rows.len() <= axes.len() {
         return;
     }
     let products = &mut Products::default();
-    if let Some((x, _)) = least(observations, &rows, (&axes, &centre), (products, &Merit::default()), run.radius, false)
-    {
+    if let Some((x, _)) = least(observations, &rows, (&axes, &centre), (products, &Merit::default()), size, false) {
         // No farther than the next point of the design will be from there: what the model leaves out is taken for a slope along its axis.
-        let part = (run.radius / linalg::dot(&x, &x).sqrt()).min(1.0);
+        let part = (size / linalg::dot(&x, &x).sqrt()).min(1.0);
         for u in &mut run.design {
             axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (centre[i] + part * x).clamp(-1.0, 1.0));
         }
@@ -106,7 +124,8 @@ fn least(
         rows.iter().map(|row| penalty * observations.constraints(row.position)[k]).collect()
     };
     let limits = merit.penalties.iter().enumerate().map(limit).collect();
-    let model = Residuals::fit(points, &inner_products(observations, rows, products), limits, radius, noisy)?;
+    let origin = origin(observations).unwrap_or(rows[0].position);
+    let model = Residuals::fit(points, &inner_products(observations, (origin, rows), products), limits, radius, noisy)?;
     let mut within = Halfspaces::cube(d, radius);
     for (k, &i) in axes.iter().enumerate() {
         for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
@@ -126,19 +145,17 @@ fn least(
 }
 
 /// The inner products of r₀ and of what the rows differ from it by.
-fn inner_products(observations: &Observations, rows: &[Row], products: &mut Products) -> Matrix {
-    let origin = Told::Residuals(origin(observations).unwrap_or(rows[0].position));
+fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), products: &mut Products) -> Matrix {
+    let origin = Told::Residuals(r0);
     let told = |row: &Row| match row.slope {
         Some(slope) => Told::Slopes(row.position, slope.parameter),
         None => Told::Residuals(row.position),
     };
-    let with_origin = std::iter::once(origin).chain(rows.iter().map(told)).collect();
-    let mut gram = products
-        .of(with_origin, |told| match told {
-            Told::Residuals(p) => observations.residuals(p),
-            Told::Slopes(p, parameter) => observations.jacobian(p, parameter),
-        })
-        .clone();
+    let with_origin: Vec<Told> = std::iter::once(origin).chain(rows.iter().map(told)).collect();
+    let mut gram = products.of(&with_origin, |told| match told {
+        Told::Residuals(p) => observations.residuals(p),
+        Told::Slopes(p, parameter) => observations.jacobian(p, parameter),
+    });
     // A little beside its evaluation: that plus a step along the slopes.
     for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
         let column = gram.col(slope.beside + 1).to_vec();
@@ -190,7 +207,7 @@ pub(super) fn find(
         return None;
     }
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
-    let (d, mut rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes));
+    let (d, mut rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes, run.now.others));
     if run.radius == 0.0 {
         run.radius = typical_distance(&rows);
     }
@@ -201,8 +218,8 @@ pub(super) fn find(
     let open = unexplored(&rows, run.radius, &axes, centre).is_some();
     let merit = Merit::of_told(problem, run);
     run.adapt_radius(observations, |shown| merit.told(problem, shown), open);
-    if run.radius < LEAST_RADIUS || run.followed.is_some() {
-        return None; // one is pending
+    if run.radius < LEAST_RADIUS {
+        return None;
     }
     let place = |x: &[f64]| {
         let mut u = centre.to_vec();
@@ -213,9 +230,29 @@ pub(super) fn find(
     if rows.len() <= d {
         return unexplored(&rows, run.radius, &axes, centre).and_then(|x| Forecast::new(place(&x), from, 0.0));
     }
-    let with = (products, &merit);
-    let (x, gain) = least(observations, &rows, (&axes, centre), with, run.radius, standing.noisy)?;
+    let (mut x, mut gain) =
+        least(observations, &rows, (&axes, centre), (products, &merit), run.radius, standing.noisy)?;
+    if run.followed.is_some() {
+        (x, gain) = beside(problem, &x, (gain, problem.pending.len()), |radius| {
+            least(observations, &rows, (&axes, centre), (products, &merit), radius, standing.noisy)
+        })?;
+    }
     Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
+}
+
+/// While a step and more are pending: a shorter one, as that will be wanted if it fails; or one around it, which tells the slopes there.
+fn beside(
+    problem: Problem<'_>,
+    x: &[f64],
+    (gain, pending): (f64, usize),
+    least: impl FnOnce(f64) -> Option<(Vec<f64>, f64)>,
+) -> Option<(Vec<f64>, f64)> {
+    let length = x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    if pending % 2 == 1 {
+        return least(length * SHORTER.powi(pending.div_ceil(2) as i32));
+    }
+    let mut rng = Rng::new(problem.settings.switches.seed.wrapping_add((problem.observations.len() + pending) as u64));
+    Some((x.iter().map(|x| x + FINE * length * (2.0 * rng.unit() - 1.0)).collect(), gain))
 }
 
 /// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products.
@@ -266,7 +303,9 @@ fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize
             break;
         }
         rows.push(row.clone());
-        for (k, (parameter, stretch)) in axes.iter().enumerate().filter_map(|(k, &i)| Some((k, slope(data, row.position, i)?))) {
+        for (k, (parameter, stretch)) in
+            axes.iter().enumerate().filter_map(|(k, &i)| Some((k, slope(data, row.position, i)?)))
+        {
             let (h, mut x) = (BESIDE * apart, row.x.clone());
             x[k] += h;
             rows.push(Row { x, slope: Some(Slope { parameter, step: h * stretch, beside }), ..row });
@@ -274,8 +313,13 @@ fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize
     }
 }
 
-/// The observations with residuals nearest to the best one, that one first.
-fn nearest_rows((domain, observations): (&Domain, &Observations), best: usize, axes: &[usize]) -> Vec<Row> {
+/// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together.
+fn nearest_rows(
+    (domain, observations): (&Domain, &Observations),
+    best: usize,
+    axes: &[usize],
+    pending: usize,
+) -> Vec<Row> {
     let centre = observations.unit(best);
     let row = |position: usize| -> Row {
         let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
@@ -287,7 +331,7 @@ fn nearest_rows((domain, observations): (&Domain, &Observations), best: usize, a
     let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
-    rows.truncate(EACH * axes.len() + 1);
+    rows.truncate(EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -313,7 +357,9 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
     let near = rows.iter().filter(|row| row.x.iter().all(|x| x.abs() <= REACH * radius));
     let clipped: Vec<Vec<f64>> = near
         .map(|row| match row.slope {
-            Some(slope) => row.x.iter().zip(&rows[slope.beside].x).map(|(a, b)| if a == b { 0.0 } else { radius }).collect(),
+            Some(slope) => {
+                row.x.iter().zip(&rows[slope.beside].x).map(|(a, b)| if a == b { 0.0 } else { radius }).collect()
+            }
             None => {
                 let far = row.x.iter().fold(radius, |most, x| most.max(x.abs()));
                 row.x.iter().map(|x| x * radius / far).collect()
@@ -333,4 +379,116 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
         |sign: f64| axes.iter().zip(direction).all(|(&i, v)| (centre[i] + sign * radius * v / largest).abs() <= 1.0);
     let sign = if room(1.0) { 1.0 } else { -1.0 };
     Some(direction.iter().map(|v| sign * radius * v / largest).collect())
+}
+
+/// Neighbourhoods that derivatives are looked for in: how many of the nearest evaluations are left out, and how many are used, for each unknown
+/// of a linear trend. The nearest ones may differ by rounding errors alone.
+const WINDOWS: [(usize, usize); 8] = [(0, 2), (0, 4), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
+/// As many evaluations as derivatives take must lie so near.
+const NEAR: f64 = 0.1;
+/// A derivative below this part of the largest is measured by that.
+const SMALL: f64 = 1e-3;
+
+/// What the evaluations around a point say of the residuals there: they and their derivatives are weighted sums of those that were told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalResiduals {
+    /// The evaluations.
+    pub evaluations: Vec<TrialId>,
+    /// Their weights in the residuals, of sum 1.
+    pub weights: Vec<f64>,
+    /// The parameters that have derivatives: real ones that apply.
+    pub parameters: Vec<usize>,
+    /// For each of them the weights of the evaluations in the derivatives by it, of sum 0.
+    pub slopes: Vec<Vec<f64>>,
+    /// How wrong the derivatives may be: their standard deviation, relative to their size, for the worst parameter.
+    pub error: f64,
+    /// The same for the worst of all directions: infinite where the residuals do not change.
+    pub weakest: f64,
+}
+
+/// The model that is most certain of its derivatives; `None` if too few evaluations lie around the point.
+pub(super) fn around(domain: &Domain, observations: &Observations, x: &[f64]) -> Option<LocalResiduals> {
+    let u = domain.place(x);
+    let is_free = |i: &usize| {
+        let parameter = domain.parameter_of(*i);
+        let varies = domain.parameters()[parameter].levels() != Some(1);
+        domain.axes()[*i] == Axis::Real && varies && domain.is_active(parameter, x)
+    };
+    let axes: Vec<usize> = (0..domain.dim()).filter(is_free).collect();
+    let row =
+        |p: usize| Row { x: axes.iter().map(|&i| observations.unit(p)[i] - u[i]).collect(), position: p, slope: None };
+    let told = (0..observations.len()).filter(|&p| !observations.residuals(p).is_empty());
+    let mut rows: Vec<Row> = told.filter(|&p| domain.same_choices(observations.unit(p), &u)).map(row).collect();
+    rows.sort_by(|a, b| linalg::dot(&a.x, &a.x).total_cmp(&linalg::dot(&b.x, &b.x)));
+    let unknowns = axes.len() + 1;
+    if axes.is_empty() || rows.get(unknowns)?.x.iter().any(|x| x.abs() > NEAR) {
+        return None;
+    }
+    let window = |&(left_out, used): &(usize, usize)| {
+        let others = rows.iter().skip(1 + left_out * unknowns).take(used * unknowns);
+        let rows: Vec<Row> = rows[..1].iter().chain(others).cloned().collect();
+        if rows.len() > unknowns + 1 { derivatives((domain, observations), rows, (&axes, &u)) } else { None }
+    };
+    let by_error =
+        |a: &LocalResiduals, b: &LocalResiduals| a.weakest.total_cmp(&b.weakest).then(a.error.total_cmp(&b.error));
+    WINDOWS.iter().filter_map(window).min_by(by_error)
+}
+
+/// Derivatives at a point by the model of some observations around it.
+fn derivatives(
+    (domain, observations): (&Domain, &Observations),
+    mut rows: Vec<Row>,
+    (axes, u): (&[usize], &[f64]),
+) -> Option<LocalResiduals> {
+    let (n, d) = (rows.len() as f64, axes.len());
+    let spread: Vec<f64> = (0..d).map(|k| (rows.iter().map(|row| row.x[k].powi(2)).sum::<f64>() / n).sqrt()).collect();
+    if spread.contains(&0.0) {
+        return None;
+    }
+    rows.iter_mut().for_each(|row| row.x.iter_mut().zip(&spread).for_each(|(x, spread)| *x /= spread));
+    let products = inner_products(observations, (rows[0].position, &rows), &mut Products::default());
+    let points = rows.iter().map(|row| row.x.clone()).collect();
+    let (weights, mut slopes, information, covariance) =
+        Residuals::fit(points, &products, Vec::new(), f64::INFINITY, true)?.slopes();
+    let (error, weakest) = relative_error(&information, &covariance);
+    for (k, &i) in axes.iter().enumerate() {
+        let unit = spread[k] * domain.stretch(i, u[i]);
+        slopes.col_mut(k).iter_mut().for_each(|slope| *slope /= unit);
+    }
+    Some(LocalResiduals {
+        evaluations: rows.iter().map(|row| observations.all()[row.position].id).collect(),
+        weights,
+        parameters: axes.iter().map(|&i| domain.parameter_of(i)).collect(),
+        slopes: (0..d).map(|k| slopes.col(k).to_vec()).collect(),
+        error,
+        weakest,
+    })
+}
+
+/// The standard deviation of a Jacobian relative to its size, for the worst parameter and the worst direction, by JᵀJ and the covariance of a row.
+fn relative_error(information: &Matrix, covariance: &Matrix) -> (f64, f64) {
+    let d = information.cols();
+    let size: Vec<f64> = (0..d).map(|j| information[(j, j)].max(0.0).sqrt()).collect();
+    let least = SMALL * size.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let each = (0..d).map(|j| covariance[(j, j)].max(0.0).sqrt() / size[j].max(least));
+    let error = each.fold(0.0, f64::max);
+    let (mut factor, mut inside) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
+    for j in 0..d {
+        for i in 0..d {
+            let unit = size[i] * size[j];
+            (factor[(i, j)], inside[(i, j)]) = (information[(i, j)] / unit, covariance[(i, j)] / unit);
+        }
+    }
+    if size.contains(&0.0) || linalg::cholesky(&mut factor).is_err() {
+        return (error, f64::INFINITY);
+    }
+    // L⁻¹ C L⁻ᵀ: each column, then each row.
+    for _ in 0..2 {
+        (0..d).for_each(|j| linalg::solve_lower(&factor, inside.col_mut(j)));
+        let before = inside.clone();
+        (0..d).for_each(|j| (0..d).for_each(|i| inside[(i, j)] = before[(j, i)]));
+    }
+    let (mut v, mut sigma) = (Matrix::zeros(d, d), Vec::new());
+    linalg::right_singular_vectors(&mut inside, &mut v, &mut sigma);
+    (error, sigma.into_iter().fold(0.0, f64::max).sqrt())
 }
