@@ -106,8 +106,8 @@ def minimize(
     radius
         How far the first design lies from `x0`: in the units of the parameters, one number for all of them, one
         for each, or a dictionary by name. If it is not given: as far as `x0` is from zero, between a
-        two-hundredth and a twentieth of each range; with the preset "paper" or `initial_points` the design is then
-        that of the whole box, with `x0` as its first point.
+        two-thousandth and a twentieth of each range, or a two-hundredth where it is zero; with the preset "paper" or
+        `initial_points` the design is then that of the whole box, with `x0` as its first point.
     history
         What is known already: the result of an earlier call or its history, a pandas data frame with a column
         for each parameter and one called "value" (as `History.to_dataframe` makes it; "std", "constraint0", …
