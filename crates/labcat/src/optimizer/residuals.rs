@@ -91,7 +91,7 @@ pub(super) fn adapt_design(
         come_nearer(&mut run.design, part);
     }
     let size = if (0..domain.dim()).all(slope) { run.radius } else { part * run.radius };
-    let mut rows = nearest_rows((domain, observations), best, &axes, 0);
+    let mut rows = nearest_rows((domain, observations), best, &axes, (0, false));
     rows.retain(|row| near.contains(&row.position));
     add_slopes(&mut rows, (domain, observations), &axes, size);
     if axes.is_empty() || rows.len() <= axes.len() {
@@ -207,7 +207,8 @@ pub(super) fn find(
         return None;
     }
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
-    let (d, mut rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes, run.now.others));
+    let (d, mut rows) =
+        (axes.len(), nearest_rows((domain, observations), standing.best, &axes, (run.now.others, standing.noisy)));
     if run.radius == 0.0 {
         run.radius = typical_distance(&rows);
     }
@@ -313,12 +314,13 @@ fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize
     }
 }
 
-/// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together.
+/// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together, and with
+/// noise, twice as many.
 fn nearest_rows(
     (domain, observations): (&Domain, &Observations),
     best: usize,
     axes: &[usize],
-    pending: usize,
+    (pending, noisy): (usize, bool),
 ) -> Vec<Row> {
     let centre = observations.unit(best);
     let row = |position: usize| -> Row {
@@ -331,7 +333,7 @@ fn nearest_rows(
     let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
-    rows.truncate(EACH * axes.len().max(1 + pending) + 1);
+    rows.truncate(if noisy { 2 } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     values.sort_unstable_by(f64::total_cmp);
