@@ -295,7 +295,10 @@ def test_a_slice_follows_the_function(budget):
 
 def test_slices_and_contours_say_what_is_predicted_and_how_sure_that_is():
     rng = np.random.default_rng(1)
-    fun = lambda x: (x[0] - 1) ** 2 + (x[1] + 2) ** 2 + rng.normal()
+
+    def fun(x):
+        return (x[0] - 1) ** 2 + (x[1] + 2) ** 2 + rng.normal()
+
     result = labcat.minimize(fun, [(-5, 5)] * 2, noise="auto", budget=60, rng=1)
     ax = plots.slices(result, ["x1"])[0]
     (line,) = [line for line in ax.lines if line.get_linestyle() == "-"]
