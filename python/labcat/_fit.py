@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._history import History
-from ._jacobian import Local, local_model
 from ._misfit import Misfit
 from ._result import OptimizeResult
 
@@ -23,7 +21,6 @@ _WORST = 0.1
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
 _NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"
-_NEAR = 0.05  # of the ranges: so near to the optimum as many evaluations as a Jacobian takes must lie
 _SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
 _NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 
@@ -88,11 +85,11 @@ def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
     free, found = _free(optimizer, x), bool(np.isfinite(result.fun).all())
     jacobian, note = np.full((len(result.fun), len(x)), np.nan), ""
     if found and free.any():
-        local = _modelled(result, free)
+        local = _modelled(result)
         if optimizer._has_noise and local is not None:
             result["fun"], result["cost"] = local.value, misfit.cost(local.value)
         if local is not None and local.error <= _WORST:
-            jacobian[:, free] = local.jacobian
+            jacobian[:, local.parameters] = local.jacobian
         note = "" if local is None or local.weakest <= _WORST else _NOT_ALL
         if (told := _told_jacobian(result)) is not None:
             jacobian = np.where(np.isfinite(told), told, jacobian)
@@ -129,34 +126,30 @@ def _told_jacobian(result: LeastSquaresResult) -> Array | None:
     return held[1]
 
 
-def _modelled(result: LeastSquaresResult, free: npt.NDArray[np.bool_]) -> Local | None:
-    """The model of the evaluations around the optimum, in the units of the parameters."""
-    optimizer, x, history = result.optimizer, result.x, result.history
-    used = _alike(history, x, free)
-    places, slopes = _coordinates(optimizer, np.vstack([x, history.x[used]]), free)
-    steps = places[1:] - places[0]
-    apart = np.sort(np.abs(steps).max(axis=1, initial=0.0))
-    if len(apart) < free.sum() + 2 or apart[free.sum() + 1] > _NEAR:
-        return None  # too few of them lie around it
-    local = local_model(steps, history.residuals[used])
-    return None if local is None else local._replace(jacobian=local.jacobian * slopes)
+class _Local(NamedTuple):
+    """The core's model of the residuals around the optimum."""
+
+    value: Array
+    """The residuals at the optimum, shape (m,)."""
+    parameters: list[int]
+    jacobian: Array
+    """Their derivatives by these parameters, shape (m, p)."""
+    error: float
+    """How wrong the derivatives may be: their standard deviation, relative to their size, for the worst parameter."""
+    weakest: float
+    """The same for the worst of all directions: infinite where the residuals do not change."""
 
 
-def _alike(history: History, x: Array, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The evaluations that differ from a point in no other parameters."""
-    same: npt.NDArray[np.bool_] = (history.x[:, ~free] == x[~free]).all(axis=1)
-    return same & ~history.failed & np.isfinite(history.residuals).all(axis=1)
-
-
-def _coordinates(optimizer: Optimizer, points: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Points in units of the ranges of the free parameters, on their scales; and the derivatives of that at the first."""
-    rows = [row for row, one in zip(optimizer.space.described(), free) if one]
-    low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
-    log = np.array([row.scale == "log" for row in rows])
-    positive = np.where(log, points[:, free], 1.0)
-    span = np.where(log, np.log(np.where(log, high, 2.0) / np.where(log, low, 1.0)), high - low)
-    places = np.where(log, np.log(positive), points[:, free]) / span
-    return places, 1 / (np.where(log, points[0, free], 1.0) * span)
+def _modelled(result: LeastSquaresResult) -> _Local | None:
+    """What the evaluations around the optimum say; None if there are too few."""
+    found = result.optimizer._core.residuals_around(result.x.tolist())
+    if found is None:
+        return None
+    place = {id: row for row, id in enumerate(result.history.id.tolist())}
+    near = result.history.residuals[[place[id] for id in found.evaluations]]
+    differences = near - near[0]  # what does not change would cancel
+    jacobian = differences.T @ np.transpose(found.slopes)
+    return _Local(near[0] + found.weights @ differences, found.parameters, jacobian, found.error, found.weakest)
 
 
 def _at_bounds(optimizer: Optimizer, x: Array) -> npt.NDArray[np.int_]:

@@ -109,6 +109,15 @@ class Misfit:
             weighted = np.where(np.isfinite(weighted), np.copysign(root, weighted), weighted)
         return weighted
 
+    def told_jacobian(self, residuals: Array, jacobian: Array) -> Array:
+        """The derivatives of those numbers, of finite residuals with these derivatives."""
+        sigma = self._sigma(len(residuals))
+        loss, first, _ = self._losses(residuals / sigma)
+        z = (residuals / sigma / self.f_scale) ** 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scale = first * np.where(z > 0, np.sqrt(z / loss), 1.0) / sigma
+        return np.broadcast_to(scale, residuals.shape)[:, None] * jacobian
+
     def cost(self, residuals: Array) -> float:
         """Half the misfit."""
         return float(0.5 * np.sum(self.told(residuals) ** 2))

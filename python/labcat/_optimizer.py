@@ -509,7 +509,7 @@ class Optimizer:
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
         for all of them, one for each, or a dictionary by name. If it is not given: as far as the point is
-        from zero, between a two-hundredth and a twentieth of each range.
+        from zero, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero.
         Several points are the first design themselves. After the first suggestion the points are merely
         suggested next.
 

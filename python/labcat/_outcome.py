@@ -100,12 +100,12 @@ class Outcome:
         limits, spreads, slopes = (
             as_vector(part, "") for part in (self.constraints, self.constraint_std, self.gradient)
         )
-        told = np.empty(0)
+        told, jacobian = np.empty(0), np.empty(0)
         if misfit is not None and self.residuals:
             residuals = np.asarray(self.residuals, dtype=np.float64)
             told = misfit.told(residuals)
             if self.jacobian is not None and np.isfinite(told).all():
-                slopes = (2 * misfit.gradient(residuals, np.asarray(self.jacobian))).tolist()
+                jacobian = misfit.told_jacobian(residuals, np.asarray(self.jacobian))
         return _labcat.Outcome(
             self.value,
             std=self.std,
@@ -113,6 +113,7 @@ class Outcome:
             constraint_std=spreads,
             gradient=slopes,
             residuals=told.tobytes(),
+            jacobian=jacobian.tobytes("F"),
             reason=self.reason,
         )
 

@@ -1,18 +1,14 @@
 //! A least-squares study at its best point: the model beside the data, and the standard errors of the parameters.
 
-use labcat::{Domain, Evaluation, Optimizer, Parameter, ParameterKind};
+use labcat::{Evaluation, LocalResiduals, Optimizer, Parameter};
 
 use crate::report::{Fit, FitSeries};
 use crate::study::{Data, Identity};
 
 /// The most points of a curve on a page: of more, every k-th is shown.
 const SHOWN: usize = 2_000;
-/// Evaluations within a third of a standard error count fully: their squared change of the residuals is this share of p s².
-const NEAR: f64 = 0.1;
-/// The most evaluations that a Jacobian is made of, the nearest ones: the others have next to no weight.
-const MOST: usize = 200;
-/// The largest part of how the residuals change that a linear model of them may leave unexplained.
-const UNEXPLAINED: f64 = 0.1;
+/// The largest relative error of a Jacobian that is worth telling.
+const WORST: f64 = 0.1;
 /// Pivots below this share of the largest are rounding errors.
 const SINGULAR: f64 = 1e-12;
 
@@ -85,21 +81,18 @@ pub(crate) struct StandardErrors {
 impl StandardErrors {
     /// `None` if the evaluations do not determine them.
     ///
-    /// The Jacobian J is a linear regression of how the residuals of all evaluations with the labels of the best one differ from those of
-    /// the best one. With d = r − r_best an evaluation has the weight 1 / (1 + |d|²/(p s²/10))²: those within a third of a standard error count
-    /// fully, and beyond, where the residuals bend, ever less. J itself is never formed: with d_j = J Δx_j its product JᵀJ needs the inner
-    /// products of the d_j only.
+    /// The Jacobian J is that of the optimizer's model of the evaluations around the best one.
     pub(crate) fn of(optimizer: &Optimizer) -> Option<StandardErrors> {
         let (domain, best) = (optimizer.domain(), optimizer.best()?);
-        let r = best.outcome.residuals();
-        let free = free(domain, &best.x);
-        let (m, p) = (r.len(), free.len());
-        if p == 0 || m <= p {
+        let (m, around) = (best.outcome.residuals().len(), optimizer.residuals_around(&best.x).ok()??);
+        let (p, free) = (around.parameters.len(), &around.parameters);
+        if m <= p || around.error.max(around.weakest) > WORST {
             return None;
         }
         let sigma = (best.outcome.value()? / (m - p) as f64).sqrt();
-        let near = Neighbours::of(optimizer.evaluations(), best, domain, &free, NEAR * sigma * sigma * p as f64);
-        let information = near.information()?;
+        let jacobian = jacobian(optimizer.evaluations(), best, &around);
+        let information: Vec<Vec<f64>> =
+            jacobian.iter().map(|a| jacobian.iter().map(|b| dot(a, b)).collect()).collect();
         // What is held by its bound is no estimate: the others are those with it fixed.
         let inner: Vec<usize> =
             (0..p).filter(|k| !is_at_bound(&domain.parameters()[free[*k]], best.x[free[*k]])).collect();
@@ -108,7 +101,7 @@ impl StandardErrors {
         let mut of = vec![None; domain.parameters().len()];
         for (place, k) in inner.iter().enumerate() {
             let i = free[*k];
-            of[i] = Some(sigma * inverse[place][place].max(0.0).sqrt() * unit(&domain.parameters()[i]));
+            of[i] = Some(sigma * inverse[place][place].max(0.0).sqrt());
         }
         Some(StandardErrors { of, sigma })
     }
@@ -122,93 +115,23 @@ impl StandardErrors {
     }
 }
 
-/// The parameters of numbers that apply at a point and have more than one value.
-fn free(domain: &Domain, x: &[f64]) -> Vec<usize> {
-    let is_free = |i: &usize| {
-        let p = &domain.parameters()[*i];
-        let of_numbers = matches!(p.kind, ParameterKind::Real | ParameterKind::Integer { .. });
-        of_numbers && p.levels() != Some(1) && domain.is_active(*i, x)
-    };
-    (0..x.len()).filter(is_free).collect()
-}
-
-/// What a parameter is measured in, so that numbers of all parameters are of one size.
-fn unit(p: &Parameter) -> f64 {
-    p.high - p.low
+/// The derivatives of the residuals by each parameter that has them.
+fn jacobian(all: &[Evaluation], best: &Evaluation, around: &LocalResiduals) -> Vec<Vec<f64>> {
+    let r = best.outcome.residuals();
+    let mut columns = vec![vec![0.0; r.len()]; around.parameters.len()];
+    for (row, id) in around.evaluations.iter().enumerate() {
+        // What does not change would cancel.
+        let Some(told) = all.iter().find(|told| told.id == *id) else { continue };
+        let differences: Vec<f64> = told.outcome.residuals().iter().zip(r).map(|(a, b)| a - b).collect();
+        for (column, slopes) in columns.iter_mut().zip(&around.slopes) {
+            column.iter_mut().zip(&differences).for_each(|(j, d)| *j += slopes[row] * d);
+        }
+    }
+    columns
 }
 
 fn is_at_bound(p: &Parameter, x: f64) -> bool {
     x <= p.low || x >= p.high
-}
-
-/// The evaluations that a Jacobian is made of.
-struct Neighbours {
-    /// Δx of each, in units of the ranges.
-    steps: Vec<Vec<f64>>,
-    weights: Vec<f64>,
-    /// The inner products of the d_j.
-    gram: Vec<Vec<f64>>,
-}
-
-impl Neighbours {
-    /// `scale` is the squared change of the residuals up to which an evaluation counts fully.
-    fn of<'a>(all: &'a [Evaluation], best: &'a Evaluation, domain: &Domain, free: &[usize], scale: f64) -> Neighbours {
-        let r = best.outcome.residuals();
-        let fits = |told: &&Evaluation| {
-            let same = (0..best.x.len()).filter(|i| !free.contains(i)).all(|i| told.x[i] == best.x[i]);
-            told.outcome.residuals().len() == r.len() && same && told.x != best.x
-        };
-        let differences = |told: &'a Evaluation| told.outcome.residuals().iter().zip(r).map(|(a, b)| a - b);
-        let size = |told: &'a Evaluation| differences(told).map(|d| d * d).sum::<f64>();
-        let mut sizes: Vec<(f64, &Evaluation)> = all.iter().filter(fits).map(|told| (size(told), told)).collect();
-        sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        sizes.truncate(MOST);
-        let with_change = |(size, told): (f64, &'a Evaluation)| (size, told, differences(told).collect::<Vec<f64>>());
-        let near: Vec<_> = sizes.into_iter().map(with_change).collect();
-        // Of a fit without error the nearest half are near.
-        let scale = scale.max(1e-12 * near.get(near.len() / 2).map_or(1.0, |middle| middle.0)).max(f64::MIN_POSITIVE);
-        let step = |told: &Evaluation| -> Vec<f64> {
-            free.iter().map(|i| (told.x[*i] - best.x[*i]) / unit(&domain.parameters()[*i])).collect()
-        };
-        Neighbours {
-            steps: near.iter().map(|(_, told, _)| step(told)).collect(),
-            weights: near.iter().map(|(size, _, _)| 1.0 / (1.0 + size / scale).powi(2)).collect(),
-            gram: near.iter().map(|(_, _, d)| near.iter().map(|(_, _, other)| dot(d, other)).collect()).collect(),
-        }
-    }
-
-    /// JᵀJ, if the steps determine J and it explains the changes.
-    fn information(&self) -> Option<Vec<Vec<f64>>> {
-        let (n, p) = (self.steps.len(), self.steps.first()?.len());
-        if n <= p {
-            return None;
-        }
-        let normal = |i: usize, j: usize| -> f64 {
-            self.steps.iter().zip(&self.weights).map(|(step, w)| w * step[i] * step[j]).sum()
-        };
-        let inverse = inverse(&(0..p).map(|i| (0..p).map(|j| normal(i, j)).collect()).collect::<Vec<_>>())?;
-        // J = Σ d_j b_jᵀ with b_j = w_j (Σ w Δx Δxᵀ)⁻¹ Δx_j.
-        let b: Vec<Vec<f64>> = self
-            .steps
-            .iter()
-            .zip(&self.weights)
-            .map(|(step, w)| inverse.iter().map(|row| w * dot(row, step)).collect())
-            .collect();
-        // Row j: Jᵀ d_j.
-        let against: Vec<Vec<f64>> = self
-            .gram
-            .iter()
-            .map(|row| (0..p).map(|i| row.iter().zip(&b).map(|(g, b)| g * b[i]).sum()).collect())
-            .collect();
-        let product = |i: usize, j: usize| -> f64 { against.iter().zip(&b).map(|(a, b)| a[i] * b[j]).sum() };
-        let information: Vec<Vec<f64>> = (0..p).map(|i| (0..p).map(|j| product(i, j)).collect()).collect();
-        let (mut changed, mut explained) = (0.0, 0.0);
-        for (k, (step, w)) in self.steps.iter().zip(&self.weights).enumerate() {
-            changed += w * self.gram[k][k];
-            explained += w * dot(&against[k], step);
-        }
-        (changed > 0.0 && changed - explained <= UNEXPLAINED * changed).then_some(information)
-    }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -250,7 +173,7 @@ fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use labcat::{Config, Outcome};
+    use labcat::{Config, Domain, Outcome};
 
     #[test]
     fn an_inverse_does_not_depend_on_units_and_knows_what_is_singular() {

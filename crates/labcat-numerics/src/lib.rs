@@ -5,6 +5,7 @@
 
 pub mod linalg;
 pub mod math;
+pub mod polynomial;
 pub mod qp;
 pub mod rng;
 pub mod sqp;

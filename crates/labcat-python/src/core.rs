@@ -8,7 +8,7 @@ use labcat::{Config, Formula, Known, Optimizer, Preset, TrialId};
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::outcome::{Outcome, Told};
+use crate::outcome::{LocalResiduals, Outcome, Told};
 use crate::parameters::{Parameter, domain};
 use crate::plain::{Settings, plain, set_all};
 
@@ -234,6 +234,12 @@ impl Core {
             })?
             .map_err(|e| errors::invalid(py, e))?;
         Ok(predictions.map(|all| all.iter().map(|p| (p.mean, p.std)).collect()))
+    }
+
+    /// What the evaluations around a point say of its residuals; `None` if they are too few.
+    fn residuals_around(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<Option<LocalResiduals>> {
+        let found = self.with(py, |o| o.residuals_around(&x))?.map_err(|e| errors::invalid(py, e))?;
+        Ok(found.map(LocalResiduals::from))
     }
 
     /// The share of each parameter and its standard deviation.

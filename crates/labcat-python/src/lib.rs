@@ -11,7 +11,7 @@ use labcat::{Config, Kind, Preset, SWITCHES, Switch};
 use pyo3::prelude::*;
 
 use crate::core::Core;
-use crate::outcome::{Outcome, Told};
+use crate::outcome::{LocalResiduals, Outcome, Told};
 use crate::parameters::{Parameter, domain};
 
 /// Checks a list of parameters, and counts those that are not fixed (1 if all are); an error names what is wrong.
@@ -98,6 +98,7 @@ fn _labcat(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Core>()?;
     module.add_class::<Described>()?;
+    module.add_class::<LocalResiduals>()?;
     module.add_class::<Outcome>()?;
     module.add_class::<Parameter>()?;
     module.add_class::<Told>()?;

@@ -73,7 +73,9 @@ pub use optimizer::config::{Config, ConfigError, Kind, Noise, Preset, Range, SWI
 pub use optimizer::report::{Origin, Restart, RestartCause, StepReport, StopReason};
 #[cfg(feature = "serde")]
 pub use optimizer::state::StateError;
-pub use optimizer::{AskError, Error, Optimizer, Prediction, Recommendation, Region, Suggestion, TellError};
+pub use optimizer::{
+    AskError, Error, LocalResiduals, Optimizer, Prediction, Recommendation, Region, Suggestion, TellError,
+};
 
 /// The code of the site's page about this crate is tested.
 #[cfg(doctest)]

@@ -61,6 +61,9 @@ pub struct Outcome {
     /// The residuals of a least-squares problem, finite: the value is the sum of their squares.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     residuals: Vec<f64>,
+    /// Their derivatives, those by the first parameter first; NaN where one is not known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
+    jacobian: Vec<f64>,
     /// Derivatives of the value by each parameter; NaN where one is not known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
     gradient: Vec<f64>,
@@ -142,6 +145,36 @@ impl Outcome {
     pub fn with_gradient(mut self, gradient: Vec<f64>) -> Self {
         self.gradient = if gradient.iter().any(|g| g.is_finite()) { gradient } else { Vec::new() };
         self
+    }
+
+    /// The same with the derivatives of the residuals: those of all of them by the first parameter, then by the next. One that is NaN or infinite
+    /// is not known. They say what the derivatives of the value are.
+    ///
+    /// ```
+    /// let outcome = labcat::Outcome::of_residuals(vec![3.0, -4.0]).with_jacobian(vec![1.0, 0.0, 2.0, f64::NAN]);
+    /// assert_eq!(outcome.gradient()[0], 6.0);
+    /// assert!(outcome.gradient()[1].is_nan());
+    /// ```
+    #[must_use]
+    pub fn with_jacobian(mut self, jacobian: Vec<f64>) -> Self {
+        if self.residuals.is_empty() || jacobian.is_empty() {
+            return self;
+        }
+        let along = |column: &[f64]| 2.0 * column.iter().zip(&self.residuals).map(|(j, r)| j * r).sum::<f64>();
+        let gradient = jacobian.chunks(self.residuals.len()).map(along).collect();
+        self.jacobian = if jacobian.iter().any(|j| j.is_finite()) { jacobian } else { Vec::new() };
+        self.with_gradient(gradient)
+    }
+
+    /// The derivatives of the residuals by a parameter; empty if none were told, or not of all.
+    pub fn jacobian(&self, parameter: usize) -> &[f64] {
+        let column = self.jacobian.chunks(self.residuals.len().max(1)).nth(parameter).unwrap_or_default();
+        if column.iter().all(|j| j.is_finite()) { column } else { &[] }
+    }
+
+    /// Whether the derivatives of the residuals, if told, are those by so many parameters.
+    pub(crate) fn has_jacobian_of(&self, parameters: usize) -> bool {
+        self.jacobian.is_empty() || self.jacobian.len() == parameters * self.residuals.len()
     }
 
     /// The measured constraints; empty if none were told.
@@ -322,6 +355,11 @@ impl Observations {
     /// The residuals of an evaluation; empty if none were told.
     pub(crate) fn residuals(&self, position: usize) -> &[f64] {
         self.evaluations[position].outcome.residuals()
+    }
+
+    /// Their derivatives by a parameter; empty if none were told, or not of all.
+    pub(crate) fn jacobian(&self, position: usize, parameter: usize) -> &[f64] {
+        self.evaluations[position].outcome.jacobian(parameter)
     }
 
     /// How many residuals an evaluation has, if any was told with some.

@@ -5,7 +5,7 @@ use crate::math;
 /// The map y = a y′ + b between outputs and their normalised values: (eq:output_transform).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Outputs {
-    /// Half of the range, a / 2: halved so that the widest finite outputs do not overflow.
+    /// Half of the range, a / 2: halved so that the widest finite outputs do not overflow. With the warp it ends where outputs are cut.
     half_range: f64,
     /// b: the smallest output.
     minimum: f64,
@@ -26,11 +26,21 @@ impl Outputs {
 
     /// y → y′ (warped if the outputs are), for outputs no smaller than the smallest.
     pub(crate) fn to_normalised(self, y: f64) -> f64 {
-        let height = if self.half_range > 0.0 { (0.5 * y - 0.5 * self.minimum) / self.half_range } else { 0.0 };
+        let height = self.height_of(y);
         match self.bend {
             None => height,
             Some(q) => math::log1p(height.max(0.0) / q) / math::log1p(1.0 / q),
         }
+    }
+
+    /// How far an output lies above the smallest, in ranges.
+    fn height_of(self, y: f64) -> f64 {
+        if self.half_range > 0.0 { (0.5 * y - 0.5 * self.minimum) / self.half_range } else { 0.0 }
+    }
+
+    /// Whether an output is farther above the smallest than the model is told.
+    pub(crate) fn is_cut(self, y: f64) -> bool {
+        self.height_of(y) > 1.0
     }
 
     /// y′ without the warp: the height above the smallest output, in ranges.
@@ -92,19 +102,25 @@ impl Outputs {
 /// Normalises finite outputs in place: y′ = (y − y_min)/(y_max − y_min). (eq:output_min_max)
 ///
 /// When all are equal, y′ = 0 throughout and a = 0: nothing is divided by zero.
-pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Outputs {
+pub(crate) fn normalise(y: &mut [f64], warp: Warp, scratch: &mut Vec<f64>) -> Outputs {
     let minimum = y.iter().copied().fold(f64::INFINITY, f64::min);
     let maximum = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let half_range = 0.5 * maximum - 0.5 * minimum; // (eq:output_init): a = y_max − y_min, b = y_min
+    let mut half_range = 0.5 * maximum - 0.5 * minimum; // (eq:output_init): a = y_max − y_min, b = y_min
     for y in y.iter_mut() {
         *y = if half_range > 0.0 { (0.5 * *y - 0.5 * minimum) / half_range } else { 0.0 };
     }
     scratch.clear();
     scratch.extend_from_slice(y);
     scratch.sort_unstable_by(f64::total_cmp);
-    let median = scratch.get(scratch.len() / 2).copied().unwrap_or(0.0);
+    let mut median = scratch.get(scratch.len() / 2).copied().unwrap_or(0.0);
+    let cut = median * MOST_MEDIANS;
+    if warp == Warp::Cut && cut < 1.0 && half_range * cut > 0.0 {
+        // Beyond this a logarithm has a heavy tail as well.
+        (half_range, median) = (half_range * cut, 1.0 / MOST_MEDIANS);
+        y.iter_mut().for_each(|y| *y = (*y / cut).min(1.0));
+    }
     // Where the median is not small, the outputs have no heavy tail to bend.
-    let bend = (warp && median < NO_TAIL).then_some(median.max(LEAST_BEND));
+    let bend = (warp != Warp::None && median < NO_TAIL).then_some(median.max(LEAST_BEND));
     if let Some(q) = bend {
         let full = math::log1p(1.0 / q);
         for y in y.iter_mut() {
@@ -118,7 +134,7 @@ pub(crate) fn normalise(y: &mut [f64], warp: bool, scratch: &mut Vec<f64>) -> Ou
 /// range of many orders of magnitude takes as many logarithms.
 pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outputs {
     let mut sorted = Vec::new();
-    let mut outputs = normalise(y, false, &mut sorted).no_narrower_than(narrowest, y);
+    let mut outputs = normalise(y, Warp::None, &mut sorted).no_narrower_than(narrowest, y);
     sorted.retain(|y| *y > 0.0);
     let median = sorted.get(sorted.len() / 2).map_or(1.0, |y| y.min(outputs.median.max(*y)));
     let q = median.max(least / outputs.range());
@@ -134,3 +150,18 @@ const NO_TAIL: f64 = 0.5;
 
 /// The strongest warp is that of this median.
 const LEAST_BEND: f64 = 1e-3;
+
+/// What lies farther above the smallest output than so many medians is told as that much, however many orders of magnitude it is. From 10 to 1000
+/// the problems with a starting point and `bbob` fare alike.
+const MOST_MEDIANS: f64 = 100.0;
+
+/// What becomes of a heavy tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warp {
+    /// It stays as it is.
+    None,
+    /// It is bent.
+    Bend,
+    /// It is bent, and cut where it still is heavy.
+    Cut,
+}

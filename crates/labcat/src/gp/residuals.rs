@@ -21,49 +21,88 @@ const STEEP: f64 = 0.9;
 const KERNEL: KernelKind = KernelKind::SquaredExponential;
 /// Residuals whose products are taken at a time: as many as stay in the cache.
 const BLOCK: usize = 512;
+/// Rows that are kept, as a multiple of those of a model: the nearest evaluations leave and come again.
+const KEPT: usize = 4;
 
-/// The inner products of the newest model: those of rows that stay need not be taken again. It may be dropped at any time.
+/// The inner products of the newest models: they need not be taken again. It may be dropped at any time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Products {
     /// The evaluation r₀ and the others.
-    rows: Vec<usize>,
+    rows: Vec<Told>,
+    /// NaN where one was not wanted yet.
     gram: Matrix,
 }
 
+/// What was told with an evaluation, by its position: its residuals, or their derivatives by a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Residuals(usize),
+    Slopes(usize, usize),
+}
+
 impl Products {
-    /// G_ij = d_i · d_j of the residuals of some rows, the first of which is r₀ and stands for itself.
-    pub(crate) fn of<'a>(&mut self, rows: Vec<usize>, residuals: impl Fn(usize) -> &'a [f64]) -> &Matrix {
-        let n = rows.len();
-        let same = self.rows.first() == rows.first();
-        let before = |(k, p): (usize, &usize)| {
-            if k == 0 { same.then_some(0) } else { (1..self.rows.len()).find(|&i| same && self.rows[i] == *p) }
+    /// G_ij = d_i · d_j of some rows, the first of which is r₀; that and derivatives stand for themselves.
+    pub(crate) fn of<'a>(&mut self, rows: &[Told], told: impl Fn(Told) -> &'a [f64]) -> Matrix {
+        let places = self.places(rows);
+        let mut new = Vec::new();
+        for (k, &b) in places.iter().enumerate() {
+            new.extend(places[..=k].iter().filter(|&&a| self.gram[(a, b)].is_nan()).map(|&a| (a, b)));
+        }
+        self.take(&new, told);
+        let mut gram = Matrix::zeros(rows.len(), rows.len());
+        for (j, &b) in places.iter().enumerate() {
+            gram.col_mut(j).iter_mut().zip(&places).for_each(|(g, &a)| *g = self.gram[(a, b)]);
+        }
+        gram
+    }
+
+    /// Where the rows stand among those that are kept.
+    fn places(&mut self, rows: &[Told]) -> Vec<usize> {
+        if self.rows.first() != rows.first() || self.rows.len() > KEPT * rows.len() {
+            self.rows.clear();
+            self.rows.push(rows[0]);
+            self.gram = Matrix::zeros(1, 1);
+            self.gram.fill(f64::NAN);
+        }
+        let place = |row: &Told| {
+            let others = &self.rows[1..];
+            1 + others.iter().position(|other| other == row).unwrap_or_else(|| {
+                self.rows.push(*row);
+                self.rows.len() - 2
+            })
         };
-        let before: Vec<Option<usize>> = rows.iter().enumerate().map(before).collect();
-        let (mut gram, mut new) = (Matrix::zeros(n, n), Vec::new());
-        for j in 0..n {
-            for i in 0..=j {
-                match (before[i], before[j]) {
-                    (Some(a), Some(b)) => gram[(i, j)] = self.gram[(a, b)],
-                    _ => new.push((i, j)),
+        let places = std::iter::once(0).chain(rows[1..].iter().map(place)).collect();
+        let (n, before) = (self.rows.len(), std::mem::take(&mut self.gram));
+        self.gram = Matrix::zeros(n, n);
+        self.gram.fill(f64::NAN);
+        (0..before.cols()).for_each(|j| self.gram.col_mut(j)[..before.rows()].copy_from_slice(before.col(j)));
+        places
+    }
+
+    /// Takes products of pairs.
+    fn take<'a>(&mut self, new: &[(usize, usize)], told: impl Fn(Told) -> &'a [f64]) {
+        let mut used: Vec<usize> = new.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        used.sort_unstable();
+        used.dedup();
+        let (origin, mut block, mut sums) =
+            (told(self.rows[0]), Matrix::zeros(BLOCK, self.rows.len()), vec![0.0; new.len()]);
+        for from in (0..origin.len()).step_by(BLOCK) {
+            let part = |row: Told| &told(row)[from..origin.len().min(from + BLOCK)];
+            let (origin, count) = (part(self.rows[0]), part(self.rows[0]).len());
+            for &j in &used {
+                let d = &mut block.col_mut(j)[..count];
+                d.copy_from_slice(part(self.rows[j]));
+                if j > 0 && matches!(self.rows[j], Told::Residuals(_)) {
+                    d.iter_mut().zip(origin).for_each(|(d, origin)| *d -= origin);
                 }
             }
-        }
-        let (origin, mut block) = (residuals(rows[0]), Matrix::zeros(BLOCK, n));
-        for from in (0..origin.len()).step_by(BLOCK) {
-            let part = |p: usize| &residuals(p)[from..origin.len().min(from + BLOCK)];
-            let (origin, count) = (part(rows[0]), part(rows[0]).len());
-            for (j, &p) in rows.iter().enumerate().skip(1) {
-                let differences = part(p).iter().zip(origin).map(|(r, origin)| r - origin);
-                block.col_mut(j).iter_mut().zip(differences).for_each(|(d, difference)| *d = difference);
-            }
-            block.col_mut(0)[..count].copy_from_slice(origin);
-            for &(i, j) in &new {
-                gram[(i, j)] += linalg::dot(&block.col(i)[..count], &block.col(j)[..count]);
+            for (sum, (i, j)) in sums.iter_mut().zip(new) {
+                *sum += linalg::dot(&block.col(*i)[..count], &block.col(*j)[..count]);
             }
         }
-        gram.mirror_upper();
-        (self.rows, self.gram) = (rows, gram);
-        &self.gram
+        for (sum, &(i, j)) in sums.into_iter().zip(new) {
+            (self.gram[(i, j)], self.gram[(j, i)]) = (sum, sum);
+        }
     }
 }
 
@@ -79,14 +118,23 @@ pub(crate) struct Residuals {
     places: Vec<Vec<f64>>,
     length: f64,
     likelihood: f64,
-    p: Matrix,
-    b: Matrix,
+    weights: Weights,
     /// d_i · d_j, and d_j · r₀; |r₀|².
     gram: Matrix,
     with_origin: Vec<f64>,
     square: f64,
     /// The measured constraints.
     limits: Vec<Vec<f64>>,
+}
+
+/// What the weights are made of.
+#[derive(Clone, Default)]
+struct Weights {
+    p: Matrix,
+    b: Matrix,
+    /// (FᵀK⁻¹F)⁻¹, and the nugget in K.
+    trend: Matrix,
+    nugget: f64,
 }
 
 impl Residuals {
@@ -104,10 +152,10 @@ impl Residuals {
         (0..n).for_each(|j| gram.col_mut(j).copy_from_slice(&products.col(j + 1)[1..]));
         let beyond = |x: &Vec<f64>| (linalg::dot(x, x).sqrt() / radius - 1.0).max(0.0);
         let open: Vec<f64> = points.iter().map(|x| FAR * beyond(x).powi(6)).collect();
-        let (metric, places, p, b) = (Matrix::identity(d), points.clone(), Matrix::default(), Matrix::default());
+        let (metric, places, weights) = (Matrix::identity(d), points.clone(), Weights::default());
         let (length, likelihood) = (1.0, f64::NEG_INFINITY);
         let unfitted =
-            Self { points, open, metric, places, length, likelihood, p, b, gram, with_origin, square, limits };
+            Self { points, open, metric, places, length, likelihood, weights, gram, with_origin, square, limits };
         let nuggets = &NUGGETS[..if noisy { NUGGETS.len() } else { 1 }];
         let in_box = unfitted.likeliest(nuggets)?;
         let steep = in_box.steepened().and_then(|model| model.likeliest(nuggets));
@@ -127,10 +175,10 @@ impl Residuals {
         self.likelihood = f64::NEG_INFINITY;
         for length in LENGTHS.map(|l| l * spread) {
             for nugget in nuggets {
-                if let Some((likelihood, p, b)) = self.weigh(&squares, length, *nugget)
+                if let Some((likelihood, weights)) = self.weigh(&squares, length, *nugget)
                     && likelihood > self.likelihood
                 {
-                    (self.likelihood, self.length, self.p, self.b) = (likelihood, length, p, b);
+                    (self.likelihood, self.length, self.weights) = (likelihood, length, weights);
                 }
             }
         }
@@ -157,7 +205,7 @@ impl Residuals {
     }
 
     /// P and B for a length-scale and a nugget, and the restricted log-likelihood of all residuals with one signal, up to a constant.
-    fn weigh(&self, squares: &Matrix, length: f64, nugget: f64) -> Option<(f64, Matrix, Matrix)> {
+    fn weigh(&self, squares: &Matrix, length: f64, nugget: f64) -> Option<(f64, Weights)> {
         let (n, q) = (self.points.len(), self.points[0].len() + 1);
         let (mut k, scale) = (squares.clone(), 1.0 / (length * length));
         for j in 0..n {
@@ -187,11 +235,47 @@ impl Residuals {
         for col in 0..n {
             (0..q).for_each(|j| linalg::axpy(p.col_mut(col), -images[(col, j)], b.col(j)));
         }
-        let left_over: f64 = (0..n).map(|j| linalg::dot(p.col(j), self.gram.col(j))).sum();
+        let mut trend = Matrix::default();
+        linalg::inverse_from_cholesky(&inner, &mut scratch, &mut trend);
+        let left_over = left_over(&p, &self.gram);
         let ln_det = |m: &Matrix| 2.0 * (0..m.cols()).map(|i| math::ln(m[(i, i)])).sum::<f64>();
         let freedom = (n - q) as f64;
         let likelihood = -freedom * math::ln(left_over.max(f64::MIN_POSITIVE)) - ln_det(&k) - ln_det(&inner);
-        likelihood.is_finite().then_some((likelihood, p, b))
+        likelihood.is_finite().then_some((likelihood, Weights { p, b, trend, nugget }))
+    }
+
+    /// The weights at the origin and their slopes; JᵀJ of the slopes of the residuals there; and the covariance of the error of a residual's
+    /// slopes, summed over the residuals.
+    pub(crate) fn slopes(&self) -> (Vec<f64>, Matrix, Matrix, Matrix) {
+        let (n, d) = (self.points.len(), self.points[0].len());
+        let zero = vec![0.0; d];
+        let (w, slopes) = self.weights(&zero);
+        let Weights { p, b, trend, nugget } = &self.weights;
+        let (k1, _) = KERNEL.slopes_at(0.0, 1.0);
+        // Those of the covariances with the observations.
+        let mut along = Matrix::zeros(n, d);
+        for (i, delta) in self.deltas(&zero) {
+            let s = linalg::dot(&delta, &delta);
+            let slope = 2.0 * KERNEL.slopes_at(s, KERNEL.at(s)).0 / self.length;
+            (0..d).for_each(|j| along[(i, j)] = slope * (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum::<f64>());
+        }
+        let signal = left_over(p, &self.gram) / (n - d - 1).max(1) as f64;
+        let rounding = (n as f64 * f64::EPSILON / nugget).min(1.0);
+        let (mut covariance, mut information) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
+        for j in 0..d {
+            let seen: Vec<f64> = (0..n).map(|i| linalg::dot(p.col(i), along.col(j))).collect();
+            let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
+            for i in 0..d {
+                let metric: f64 = (0..=i.min(j)).map(|q| self.metric[(i, q)] * self.metric[(j, q)]).sum();
+                let prior = -2.0 * k1 * metric / (self.length * self.length);
+                let both = linalg::dot(b.col(1 + i), along.col(j)) + linalg::dot(b.col(1 + j), along.col(i));
+                let known = linalg::dot(&seen, along.col(i)) + both - trend[(1 + i, 1 + j)];
+                let left = if i == j { (prior - known).max(rounding * prior) } else { prior - known };
+                covariance[(i, j)] = signal * left;
+                information[(i, j)] = linalg::dot(slopes.col(i), &image);
+            }
+        }
+        (w, slopes, information, covariance)
     }
 
     /// From each observation to a point in the kernel's metric, in length-scales.
@@ -204,19 +288,20 @@ impl Residuals {
     /// The weights at a point, and their derivatives along each coordinate.
     fn weights(&self, x: &[f64]) -> (Vec<f64>, Matrix) {
         let (n, d) = (self.points.len(), x.len());
-        let (mut w, mut slopes) = (self.b.col(0).to_vec(), Matrix::zeros(n, d));
+        let Weights { p, b, .. } = &self.weights;
+        let (mut w, mut slopes) = (b.col(0).to_vec(), Matrix::zeros(n, d));
         for j in 0..d {
-            linalg::axpy(&mut w, x[j], self.b.col(1 + j));
-            slopes.col_mut(j).copy_from_slice(self.b.col(1 + j));
+            linalg::axpy(&mut w, x[j], b.col(1 + j));
+            slopes.col_mut(j).copy_from_slice(b.col(1 + j));
         }
         for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let k = KERNEL.at(s);
-            linalg::axpy(&mut w, k, self.p.col(i));
+            linalg::axpy(&mut w, k, p.col(i));
             let slope = 2.0 * KERNEL.slopes_at(s, k).0 / self.length;
             for j in 0..d {
                 let along: f64 = (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum();
-                linalg::axpy(slopes.col_mut(j), slope * along, self.p.col(i));
+                linalg::axpy(slopes.col_mut(j), slope * along, p.col(i));
             }
         }
         (w, slopes)
@@ -226,6 +311,11 @@ impl Residuals {
     fn image(&self, w: &[f64]) -> Vec<f64> {
         (0..w.len()).map(|i| linalg::dot(self.gram.col(i), w) + self.with_origin[i]).collect()
     }
+}
+
+/// The sum of squares that the trend leaves to the process.
+fn left_over(p: &Matrix, gram: &Matrix) -> f64 {
+    (0..p.cols()).map(|j| linalg::dot(p.col(j), gram.col(j))).sum()
 }
 
 impl Program for Residuals {
@@ -253,7 +343,7 @@ impl Program for Residuals {
         for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
-            let scaled = linalg::dot(self.p.col(i), &image) / (self.length * self.length);
+            let scaled = linalg::dot(self.weights.p.col(i), &image) / (self.length * self.length);
             for j in 0..d {
                 linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
                 bends[(j, j)] += 2.0 * scaled * slope;

@@ -65,7 +65,7 @@ impl Outcome {
         if stds != told && stds != 0 {
             return Err(TellError::ConstraintStd { got: stds, expected: told });
         }
-        if derivatives != dim && derivatives != 0 {
+        if (derivatives != dim && derivatives != 0) || !self.has_jacobian_of(dim) {
             return Err(TellError::Gradient { got: derivatives, expected: dim });
         }
         Ok(())

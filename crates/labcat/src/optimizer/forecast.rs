@@ -12,7 +12,7 @@ use crate::frame::{Frame, Outputs};
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::observations::TrialId;
-use crate::polynomial::{Polynomial, Terms, bounds_of};
+use crate::polynomial::{InFrame, Polynomial, Terms, bounds_of};
 use crate::qp::Halfspaces;
 use crate::rng::Rng;
 use crate::sqp::{self, Look, Program};

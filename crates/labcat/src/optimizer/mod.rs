@@ -27,6 +27,7 @@ pub(crate) mod state;
 mod view;
 
 pub use errors::{AskError, Error, TellError};
+pub use residuals::LocalResiduals;
 pub use view::{Prediction, Recommendation, Region};
 
 use crate::design;
@@ -229,13 +230,21 @@ impl Optimizer {
                 }
                 return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
-            // The linear trend of residuals takes one evaluation less than a model of their sum; and where the first gradient is whole, two tell
-            // more of the slopes around a start than a design.
-            let first = self.run.now.members.first();
-            let told = first.is_some_and(|&p| !self.observations.residuals(p).is_empty());
-            let gradient = first.map_or(&[][..], |&p| self.observations.all()[p].outcome.gradient());
-            let sloped = !gradient.is_empty() && !self.domain.is_mixed() && gradient.iter().all(|g| g.is_finite());
-            let least = if sloped { 2 } else { 2 + self.domain.free_parameters() - usize::from(told) };
+            // The linear trend of residuals takes one evaluation less than a model of their sum, and one less for each told column of their Jacobian;
+            // and where the first gradient is whole, two tell more of the slopes around a start than a design.
+            let first = self.run.now.members.first().map(|&p| &self.observations.all()[p].outcome);
+            let told = first.is_some_and(|first| !first.residuals().is_empty());
+            let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
+            let known = gradient.iter().filter(|g| g.is_finite()).count();
+            let sloped = known > 0 && known == gradient.len();
+            let spared = if told {
+                1 + known
+            } else if sloped {
+                known
+            } else {
+                0
+            };
+            let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
             let least = self.settings.initial_points.min(least);
             if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {
                 self.run.design.clear();
@@ -494,8 +503,8 @@ impl Optimizer {
     }
 
     /// Has the search begin at these points: they are suggested first, and if it is one, the rest of the first design lies around it, each point
-    /// with one parameter moved by its `radius` (in user units; if not given, as far as the start is from zero, between a two-hundredth
-    /// and a twentieth of each range). Before the first suggestion; later, the points are suggested next.
+    /// with one parameter moved by its `radius` (in user units; if not given, as far as the start is from zero, between a two-thousandth
+    /// and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion; later, the points are suggested next.
     ///
     /// ```
     /// # use labcat::{Config, Domain, Optimizer};
@@ -584,7 +593,8 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            residuals::adapt_design(&self.domain, &self.observations, &mut self.run, position);
+            let exact = self.settings.switches.noise == Noise::None && self.observations.std(position).is_none();
+            residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, exact);
         }
         self.portfolio.place(&self.domain, &self.observations, position, succeeded);
         // The search of the reals and the survey need not have taken it in.

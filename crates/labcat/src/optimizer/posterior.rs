@@ -256,7 +256,8 @@ impl Posterior {
 /// The median and half the width of an interval of two standard deviations in units of the objective: bent outputs are not symmetric.
 fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64], mean: f64, std: f64) -> (f64, f64) {
     let (left, variance) = gp.smoothed_residual(&frame.local(u));
-    let std = std.hypot(BIAS * (left * left - variance).max(0.0).sqrt());
+    let least = (gp.prior().noise / gp.len() as f64).sqrt(); // not even the mean of all outputs is known better
+    let std = std.max(least).hypot(BIAS * (left * left - variance).max(0.0).sqrt());
     let [low, high] = [mean - std, mean + std].map(|y| outputs.to_user(y));
     (outputs.to_user(mean), 0.5 * high - 0.5 * low)
 }
@@ -480,7 +481,8 @@ impl Data {
                 gp = self.fit(&rows, &t, true)?;
             }
         }
-        let units: f64 = rows.iter().map(|&row| math::ln(self.outputs.slope(self.y[row]))).sum();
+        let unit = |row: &usize| self.outputs.slope(self.y[*row]) / self.outputs.range(); // the same for every unit of the objective
+        let units: f64 = rows.iter().map(unit).filter(|unit| unit.is_finite()).map(math::ln).sum();
         let evidence = gp.log_likelihood() + self.log_prior(&t) - units;
         evidence.is_finite().then_some((self, t, evidence))
     }

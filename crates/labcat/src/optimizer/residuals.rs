@@ -7,16 +7,18 @@ use super::nearest::Forecast;
 use super::problem::Problem;
 use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
-use crate::domain::Domain;
+use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
-use crate::gp::residuals::{Products, Residuals};
-use crate::linalg;
-use crate::observations::Observations;
+use crate::gp::residuals::{Products, Residuals, Told};
+use crate::linalg::{self, Matrix};
+use crate::observations::{Observations, TrialId};
 use crate::qp::Halfspaces;
+use crate::rng::Rng;
 use crate::sqp::{self, Program};
 
-/// Observations per dimension that the model takes, the nearest to the best, and among how many of the newest.
-const EACH: usize = 4;
+/// Observations per dimension, or per evaluation at a time if these are more, that the model takes, the nearest to the best; and among how many of
+/// the newest.
+const EACH: usize = 3;
 const AMONG: usize = 1000;
 /// The least size of the trust region.
 const LEAST_RADIUS: f64 = 1e-11;
@@ -28,19 +30,31 @@ const SPREAD: f64 = 0.03;
 /// Where a point of the first design changes the residuals by so many times their size, the design comes nearer by the factor.
 const TOO_FAR: f64 = 10.0;
 const NEARER: f64 = 0.1;
+/// Where residuals are exact a design so much smaller than the first step tells their slopes better.
+const FINE: f64 = 0.1;
 /// No nearer than this: a function that jumps at its starting point looks the same from every distance.
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
-const STAYS: usize = 8;
+const STAYS: usize = 16;
 /// The part of the distance to the best of all runs that a step of a run which is still worth its evaluations predicts at least.
 const HOPELESS: f64 = 0.01;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
+/// While a step is pending the next one is so much shorter.
+const SHORTER: f64 = 0.5;
+/// A told derivative is an evaluation so far beside its own, as a part of how far the others are from the best. Much nearer, the nugget of the
+/// model hides it; much farther, what bends is left out.
+const BESIDE: f64 = 0.01;
 
 /// Takes note of an evaluation of the first design around a starting point. A step that changes the residuals by far more than they are tells
 /// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design. Otherwise that begins where the
 /// model of the observations so far, along the axes that they explore, has its minimum.
-pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &mut LocalRun, position: usize) {
+pub(super) fn adapt_design(
+    (domain, observations): (&Domain, &Observations),
+    run: &mut LocalRun,
+    position: usize,
+    exact: bool,
+) {
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
     let best = run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)));
     let around_start = run.is_around_start() && !domain.is_mixed();
@@ -50,27 +64,43 @@ pub(super) fn adapt_design(domain: &Domain, observations: &Observations, run: &m
         let change: f64 = r.iter().zip(observations.residuals(p)).map(|(a, b)| (a - b).powi(2)).sum();
         change > TOO_FAR * TOO_FAR * value(&best).max(f64::MIN_POSITIVE)
     };
-    if run.radius > NEAREST_DESIGN && is_far(position) {
+    let part = if exact { FINE } else { 1.0 };
+    let come_nearer = |design: &mut Vec<Vec<f64>>, part: f64| {
+        for u in design {
+            u.iter_mut().zip(&centre).for_each(|(u, c)| *u = c + part * (*u - c));
+        }
+    };
+    // Of those that were asked before the design came nearer, and of others in the box, nothing follows for it.
+    let of_design = observations.unit(position).iter().zip(&centre).all(|(u, c)| (u - c).abs() <= 2.0 * run.radius);
+    if run.radius > NEAREST_DESIGN && of_design && is_far(position) {
         run.design.insert(0, observations.unit(position).to_vec());
         run.radius *= NEARER;
-        for u in &mut run.design {
-            u.iter_mut().zip(&centre).for_each(|(u, c)| *u = c + NEARER * (*u - c));
-        }
+        come_nearer(&mut run.design, NEARER);
         return;
     }
     let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
-    let explored = |i: &usize| near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
+    let slope = |i: usize| slope((domain, observations), best, i).is_some();
+    let explored = |i: &usize| slope(*i) || near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
     let axes: Vec<usize> = (0..domain.dim()).filter(explored).collect();
-    let mut rows = nearest_rows((domain, observations), best, &axes);
-    rows.retain(|(_, p)| near.contains(p));
+    if run.now.members.len() == 1 {
+        // Directions whose slopes are told are not explored; one point at least is: where the model has its minimum.
+        let known = |u: &Vec<f64>| (0..u.len()).all(|i| u[i] == centre[i] || slope(i));
+        let first = run.design.first().cloned();
+        run.design.retain(|u| !known(u));
+        run.design.extend(first.filter(|_| run.design.is_empty()));
+        come_nearer(&mut run.design, part);
+    }
+    let size = if (0..domain.dim()).all(slope) { run.radius } else { part * run.radius };
+    let mut rows = nearest_rows((domain, observations), best, &axes, (0, false));
+    rows.retain(|row| near.contains(&row.position));
+    add_slopes(&mut rows, (domain, observations), &axes, size);
     if axes.is_empty() || rows.len() <= axes.len() {
         return;
     }
     let products = &mut Products::default();
-    if let Some((x, _)) = least(observations, &rows, (&axes, &centre), (products, &Merit::default()), run.radius, false)
-    {
+    if let Some((x, _)) = least(observations, &rows, (&axes, &centre), (products, &Merit::default()), size, false) {
         // No farther than the next point of the design will be from there: what the model leaves out is taken for a slope along its axis.
-        let part = (run.radius / linalg::dot(&x, &x).sqrt()).min(1.0);
+        let part = (size / linalg::dot(&x, &x).sqrt()).min(1.0);
         for u in &mut run.design {
             axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (centre[i] + part * x).clamp(-1.0, 1.0));
         }
@@ -87,15 +117,15 @@ fn least(
     radius: f64,
     noisy: bool,
 ) -> Option<(Vec<f64>, f64)> {
-    let (d, positions): (_, Vec<usize>) = (axes.len(), rows.iter().map(|(_, p)| *p).collect());
-    let with_origin = std::iter::once(origin(observations).unwrap_or(positions[0])).chain(positions.iter().copied());
-    let products = products.of(with_origin.collect(), |p| observations.residuals(p));
-    let points = rows.iter().map(|(x, _)| x.clone()).collect();
+    let d = axes.len();
+    let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
-    let limit =
-        |(k, penalty): (usize, &f64)| positions.iter().map(|&p| penalty * observations.constraints(p)[k]).collect();
+    let limit = |(k, penalty): (usize, &f64)| {
+        rows.iter().map(|row| penalty * observations.constraints(row.position)[k]).collect()
+    };
     let limits = merit.penalties.iter().enumerate().map(limit).collect();
-    let model = Residuals::fit(points, products, limits, radius, noisy)?;
+    let origin = origin(observations).unwrap_or(rows[0].position);
+    let model = Residuals::fit(points, &inner_products(observations, (origin, rows), products), limits, radius, noisy)?;
     let mut within = Halfspaces::cube(d, radius);
     for (k, &i) in axes.iter().enumerate() {
         for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
@@ -112,6 +142,31 @@ fn least(
     };
     let gain = worth(&start) - worth(&x);
     Some((x, gain))
+}
+
+/// The inner products of r₀ and of what the rows differ from it by.
+fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), products: &mut Products) -> Matrix {
+    let origin = Told::Residuals(r0);
+    let told = |row: &Row| match row.slope {
+        Some(slope) => Told::Slopes(row.position, slope.parameter),
+        None => Told::Residuals(row.position),
+    };
+    let with_origin: Vec<Told> = std::iter::once(origin).chain(rows.iter().map(told)).collect();
+    let mut gram = products.of(&with_origin, |told| match told {
+        Told::Residuals(p) => observations.residuals(p),
+        Told::Slopes(p, parameter) => observations.jacobian(p, parameter),
+    });
+    // A little beside its evaluation: that plus a step along the slopes.
+    for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
+        let column = gram.col(slope.beside + 1).to_vec();
+        gram.col_mut(j).iter_mut().zip(column).for_each(|(g, of)| *g = of + slope.step * *g);
+    }
+    for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
+        for i in 0..gram.cols() {
+            gram[(j, i)] = gram[(slope.beside + 1, i)] + slope.step * gram[(j, i)];
+        }
+    }
+    gram
 }
 
 /// Whether there are residuals, and the run moves reals alone.
@@ -152,16 +207,20 @@ pub(super) fn find(
         return None;
     }
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
-    let (d, rows) = (axes.len(), nearest_rows((domain, observations), standing.best, &axes));
+    let (d, mut rows) =
+        (axes.len(), nearest_rows((domain, observations), standing.best, &axes, (run.now.others, standing.noisy)));
     if run.radius == 0.0 {
         run.radius = typical_distance(&rows);
+    }
+    if problem.constraints() == 0 {
+        add_slopes(&mut rows, (domain, observations), &axes, run.radius);
     }
     let centre = observations.unit(standing.best);
     let open = unexplored(&rows, run.radius, &axes, centre).is_some();
     let merit = Merit::of_told(problem, run);
     run.adapt_radius(observations, |shown| merit.told(problem, shown), open);
-    if run.radius < LEAST_RADIUS || run.followed.is_some() {
-        return None; // one is pending
+    if run.radius < LEAST_RADIUS {
+        return None;
     }
     let place = |x: &[f64]| {
         let mut u = centre.to_vec();
@@ -172,9 +231,29 @@ pub(super) fn find(
     if rows.len() <= d {
         return unexplored(&rows, run.radius, &axes, centre).and_then(|x| Forecast::new(place(&x), from, 0.0));
     }
-    let with = (products, &merit);
-    let (x, gain) = least(observations, &rows, (&axes, centre), with, run.radius, standing.noisy)?;
+    let (mut x, mut gain) =
+        least(observations, &rows, (&axes, centre), (products, &merit), run.radius, standing.noisy)?;
+    if run.followed.is_some() {
+        (x, gain) = beside(problem, &x, (gain, problem.pending.len()), |radius| {
+            least(observations, &rows, (&axes, centre), (products, &merit), radius, standing.noisy)
+        })?;
+    }
     Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
+}
+
+/// While a step and more are pending: a shorter one, as that will be wanted if it fails; or one around it, which tells the slopes there.
+fn beside(
+    problem: Problem<'_>,
+    x: &[f64],
+    (gain, pending): (f64, usize),
+    least: impl FnOnce(f64) -> Option<(Vec<f64>, f64)>,
+) -> Option<(Vec<f64>, f64)> {
+    let length = x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    if pending % 2 == 1 {
+        return least(length * SHORTER.powi(pending.div_ceil(2) as i32));
+    }
+    let mut rng = Rng::new(problem.settings.switches.seed.wrapping_add((problem.observations.len() + pending) as u64));
+    Some((x.iter().map(|x| x + FINE * length * (2.0 * rng.unit() - 1.0)).collect(), gain))
 }
 
 /// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products.
@@ -184,31 +263,88 @@ fn origin(observations: &Observations) -> Option<usize> {
     known.filter(|p| !observations.residuals(*p).is_empty()).min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// An observation: its displacement from the best along the axes that move, and its position in the history.
-type Row = (Vec<f64>, usize);
+/// An observation: its displacement from the best along the axes that move, and its position in the history. Or one a little beside it, by its
+/// told slopes.
+#[derive(Clone, Debug)]
+struct Row {
+    x: Vec<f64>,
+    position: usize,
+    slope: Option<Slope>,
+}
 
-/// The observations with residuals nearest to the best one, that one first.
-fn nearest_rows((domain, observations): (&Domain, &Observations), best: usize, axes: &[usize]) -> Vec<Row> {
+/// A told derivative of all residuals of an evaluation: by which parameter, the length of the step along it, the row beside.
+#[derive(Clone, Copy, Debug)]
+struct Slope {
+    parameter: usize,
+    step: f64,
+    beside: usize,
+}
+
+/// By which parameter the residuals of an evaluation change along an axis of the box, and how far that goes, if their derivatives were told.
+fn slope((domain, observations): (&Domain, &Observations), position: usize, axis: usize) -> Option<(usize, f64)> {
+    let (parameter, u) = (domain.parameter_of(axis), observations.unit(position));
+    let told = domain.axes()[axis] == Axis::Real
+        && domain.is_active(parameter, &observations.all()[position].x)
+        && !observations.jacobian(position, parameter).is_empty();
+    told.then(|| (parameter, domain.stretch(axis, u[axis])))
+}
+
+/// Puts rows for told derivatives behind those of their evaluations, the nearest, as many as the model takes.
+fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize], radius: f64) {
+    let is_told = |row: &Row| axes.iter().any(|&i| slope(data, row.position, i).is_some());
+    if !rows.iter().any(is_told) {
+        return;
+    }
+    let squares: f64 = rows.iter().map(|row| linalg::dot(&row.x, &row.x)).sum();
+    let apart = if squares > 0.0 { (squares / (rows.len() - 1) as f64).sqrt().min(radius) } else { radius };
+    let (most, evaluations) = (EACH * axes.len() + 1, std::mem::take(rows));
+    for row in evaluations.into_iter().take(most) {
+        let beside = rows.len();
+        if beside >= most {
+            break;
+        }
+        rows.push(row.clone());
+        for (k, (parameter, stretch)) in
+            axes.iter().enumerate().filter_map(|(k, &i)| Some((k, slope(data, row.position, i)?)))
+        {
+            let (h, mut x) = (BESIDE * apart, row.x.clone());
+            x[k] += h;
+            rows.push(Row { x, slope: Some(Slope { parameter, step: h * stretch, beside }), ..row });
+        }
+    }
+}
+
+/// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together, and with
+/// noise, twice as many.
+fn nearest_rows(
+    (domain, observations): (&Domain, &Observations),
+    best: usize,
+    axes: &[usize],
+    (pending, noisy): (usize, bool),
+) -> Vec<Row> {
     let centre = observations.unit(best);
-    let row = |p: usize| -> Row { (axes.iter().map(|&i| observations.unit(p)[i] - centre[i]).collect(), p) };
+    let row = |position: usize| -> Row {
+        let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
+        Row { x, position, slope: None }
+    };
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
     let others = newest.filter(|p| *p != best && !observations.residuals(*p).is_empty());
     let alike = others.filter(|&p| domain.same_choices(observations.unit(p), centre));
-    let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.0, &row.0), row)).collect();
+    let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.1.cmp(&a.1.1)));
-    rows.truncate(EACH * axes.len() + 1);
-    let value = |row: &(f64, Row)| observations.value(row.1.1).unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
+    rows.truncate(if noisy { 2 } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
+    let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     values.sort_unstable_by(f64::total_cmp);
     let most = values.get(values.len() / 2).map_or(0.0, |median| USELESS * median);
     rows.retain(|row| value(row) <= most);
-    std::iter::once((vec![0.0; axes.len()], best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
+    std::iter::once(row(best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
 }
 
 /// The median of how far the observations are from the best.
 fn typical_distance(rows: &[Row]) -> f64 {
-    let farthest = |(x, _): &Row| x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let farthest = |row: &Row| row.x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let mut distances: Vec<f64> = rows.iter().map(farthest).collect();
     distances.sort_unstable_by(f64::total_cmp);
     distances[distances.len() / 2].clamp(1e-6, 1.0)
@@ -220,11 +356,16 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
     let mut principal = PrincipalAxes::default();
     let frame = Frame::of_box(d);
     // A far observation shows no more of a direction than one at the edge of the trust region.
-    let near = rows.iter().filter(|(x, _)| x.iter().all(|x| x.abs() <= REACH * radius));
+    let near = rows.iter().filter(|row| row.x.iter().all(|x| x.abs() <= REACH * radius));
     let clipped: Vec<Vec<f64>> = near
-        .map(|(x, _)| {
-            let far = x.iter().fold(radius, |most, x| most.max(x.abs()));
-            x.iter().map(|x| x * radius / far).collect()
+        .map(|row| match row.slope {
+            Some(slope) => {
+                row.x.iter().zip(&rows[slope.beside].x).map(|(a, b)| if a == b { 0.0 } else { radius }).collect()
+            }
+            None => {
+                let far = row.x.iter().fold(radius, |most, x| most.max(x.abs()));
+                row.x.iter().map(|x| x * radius / far).collect()
+            }
         })
         .collect();
     principal.find(&frame, clipped.iter().map(|x| (x.as_slice(), 0.0)), clipped.len(), |_| true);
@@ -240,4 +381,116 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
         |sign: f64| axes.iter().zip(direction).all(|(&i, v)| (centre[i] + sign * radius * v / largest).abs() <= 1.0);
     let sign = if room(1.0) { 1.0 } else { -1.0 };
     Some(direction.iter().map(|v| sign * radius * v / largest).collect())
+}
+
+/// Neighbourhoods that derivatives are looked for in: how many of the nearest evaluations are left out, and how many are used, for each unknown
+/// of a linear trend. The nearest ones may differ by rounding errors alone.
+const WINDOWS: [(usize, usize); 8] = [(0, 2), (0, 4), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
+/// As many evaluations as derivatives take must lie so near.
+const NEAR: f64 = 0.1;
+/// A derivative below this part of the largest is measured by that.
+const SMALL: f64 = 1e-3;
+
+/// What the evaluations around a point say of the residuals there: they and their derivatives are weighted sums of those that were told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalResiduals {
+    /// The evaluations.
+    pub evaluations: Vec<TrialId>,
+    /// Their weights in the residuals, of sum 1.
+    pub weights: Vec<f64>,
+    /// The parameters that have derivatives: real ones that apply.
+    pub parameters: Vec<usize>,
+    /// For each of them the weights of the evaluations in the derivatives by it, of sum 0.
+    pub slopes: Vec<Vec<f64>>,
+    /// How wrong the derivatives may be: their standard deviation, relative to their size, for the worst parameter.
+    pub error: f64,
+    /// The same for the worst of all directions: infinite where the residuals do not change.
+    pub weakest: f64,
+}
+
+/// The model that is most certain of its derivatives; `None` if too few evaluations lie around the point.
+pub(super) fn around(domain: &Domain, observations: &Observations, x: &[f64]) -> Option<LocalResiduals> {
+    let u = domain.place(x);
+    let is_free = |i: &usize| {
+        let parameter = domain.parameter_of(*i);
+        let varies = domain.parameters()[parameter].levels() != Some(1);
+        domain.axes()[*i] == Axis::Real && varies && domain.is_active(parameter, x)
+    };
+    let axes: Vec<usize> = (0..domain.dim()).filter(is_free).collect();
+    let row =
+        |p: usize| Row { x: axes.iter().map(|&i| observations.unit(p)[i] - u[i]).collect(), position: p, slope: None };
+    let told = (0..observations.len()).filter(|&p| !observations.residuals(p).is_empty());
+    let mut rows: Vec<Row> = told.filter(|&p| domain.same_choices(observations.unit(p), &u)).map(row).collect();
+    rows.sort_by(|a, b| linalg::dot(&a.x, &a.x).total_cmp(&linalg::dot(&b.x, &b.x)));
+    let unknowns = axes.len() + 1;
+    if axes.is_empty() || rows.get(unknowns)?.x.iter().any(|x| x.abs() > NEAR) {
+        return None;
+    }
+    let window = |&(left_out, used): &(usize, usize)| {
+        let others = rows.iter().skip(1 + left_out * unknowns).take(used * unknowns);
+        let rows: Vec<Row> = rows[..1].iter().chain(others).cloned().collect();
+        if rows.len() > unknowns + 1 { derivatives((domain, observations), rows, (&axes, &u)) } else { None }
+    };
+    let by_error =
+        |a: &LocalResiduals, b: &LocalResiduals| a.weakest.total_cmp(&b.weakest).then(a.error.total_cmp(&b.error));
+    WINDOWS.iter().filter_map(window).min_by(by_error)
+}
+
+/// Derivatives at a point by the model of some observations around it.
+fn derivatives(
+    (domain, observations): (&Domain, &Observations),
+    mut rows: Vec<Row>,
+    (axes, u): (&[usize], &[f64]),
+) -> Option<LocalResiduals> {
+    let (n, d) = (rows.len() as f64, axes.len());
+    let spread: Vec<f64> = (0..d).map(|k| (rows.iter().map(|row| row.x[k].powi(2)).sum::<f64>() / n).sqrt()).collect();
+    if spread.contains(&0.0) {
+        return None;
+    }
+    rows.iter_mut().for_each(|row| row.x.iter_mut().zip(&spread).for_each(|(x, spread)| *x /= spread));
+    let products = inner_products(observations, (rows[0].position, &rows), &mut Products::default());
+    let points = rows.iter().map(|row| row.x.clone()).collect();
+    let (weights, mut slopes, information, covariance) =
+        Residuals::fit(points, &products, Vec::new(), f64::INFINITY, true)?.slopes();
+    let (error, weakest) = relative_error(&information, &covariance);
+    for (k, &i) in axes.iter().enumerate() {
+        let unit = spread[k] * domain.stretch(i, u[i]);
+        slopes.col_mut(k).iter_mut().for_each(|slope| *slope /= unit);
+    }
+    Some(LocalResiduals {
+        evaluations: rows.iter().map(|row| observations.all()[row.position].id).collect(),
+        weights,
+        parameters: axes.iter().map(|&i| domain.parameter_of(i)).collect(),
+        slopes: (0..d).map(|k| slopes.col(k).to_vec()).collect(),
+        error,
+        weakest,
+    })
+}
+
+/// The standard deviation of a Jacobian relative to its size, for the worst parameter and the worst direction, by JᵀJ and the covariance of a row.
+fn relative_error(information: &Matrix, covariance: &Matrix) -> (f64, f64) {
+    let d = information.cols();
+    let size: Vec<f64> = (0..d).map(|j| information[(j, j)].max(0.0).sqrt()).collect();
+    let least = SMALL * size.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let each = (0..d).map(|j| covariance[(j, j)].max(0.0).sqrt() / size[j].max(least));
+    let error = each.fold(0.0, f64::max);
+    let (mut factor, mut inside) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
+    for j in 0..d {
+        for i in 0..d {
+            let unit = size[i] * size[j];
+            (factor[(i, j)], inside[(i, j)]) = (information[(i, j)] / unit, covariance[(i, j)] / unit);
+        }
+    }
+    if size.contains(&0.0) || linalg::cholesky(&mut factor).is_err() {
+        return (error, f64::INFINITY);
+    }
+    // L⁻¹ C L⁻ᵀ: each column, then each row.
+    for _ in 0..2 {
+        (0..d).for_each(|j| linalg::solve_lower(&factor, inside.col_mut(j)));
+        let before = inside.clone();
+        (0..d).for_each(|j| (0..d).for_each(|i| inside[(i, j)] = before[(j, i)]));
+    }
+    let (mut v, mut sigma) = (Matrix::zeros(d, d), Vec::new());
+    linalg::right_singular_vectors(&mut inside, &mut v, &mut sigma);
+    (error, sigma.into_iter().fold(0.0, f64::max).sqrt())
 }

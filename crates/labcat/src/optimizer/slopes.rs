@@ -62,7 +62,8 @@ pub(super) fn add(
     surrogate: &mut Surrogate,
     outputs: &Outputs,
 ) {
-    let told = |row: &usize| problem.observations.gradient(members[*row]).next().is_some();
+    let is_cut = |p: usize| problem.observations.value(p).is_some_and(|value| outputs.is_cut(value));
+    let told = |row: &usize| problem.observations.gradient(members[*row]).next().is_some() && !is_cut(members[*row]);
     let mut rows: Vec<usize> = (0..members.len()).filter(told).collect();
     if rows.is_empty() {
         return;

@@ -5,6 +5,7 @@ use super::config::Noise;
 use super::dataset::Output;
 use super::posterior::Posterior;
 use super::problem::{Problem, problem};
+use super::residuals::{self, LocalResiduals};
 use crate::domain::{Axis, PointError};
 
 /// What is expected at a point.
@@ -38,6 +39,12 @@ pub struct Region {
 }
 
 impl Optimizer {
+    /// What the evaluations around a point say of the residuals there and of their derivatives; `None` if they are too few, or none were told.
+    pub fn residuals_around(&self, x: &[f64]) -> Result<Option<LocalResiduals>, PointError> {
+        self.domain.check(x)?;
+        Ok(residuals::around(&self.domain, &self.observations, x))
+    }
+
     /// What all observations say of a point; `None` while there is next to nothing to go by.
     pub fn predict(&self, x: &[f64]) -> Result<Option<Prediction>, PointError> {
         Ok(self.predict_many(&[x])?.and_then(|p| p.first().copied()))

@@ -234,3 +234,21 @@ proptest! {
         prop_assert!(levels > 1 || longest <= 4 * d + 10, "a constant function kept a run for {} evaluations", longest);
     }
 }
+
+/// Sums of exponentials reach 1e40 a little way from the start: what lies that far above the rest must not hide how the rest differ.
+#[test]
+fn a_tail_of_forty_orders_of_magnitude_hides_nothing() {
+    let curve = |x: &[f64], t: f64| x[0] + x[1] * (-t * x[3]).exp() + x[2] * (-t * x[4]).exp();
+    let truth = [0.375, 1.936, -1.465, 0.0129, 0.0221];
+    let cost =
+        |x: &[f64]| (0..33).map(|i| 10.0 * f64::from(i)).map(|t| (curve(x, t) - curve(&truth, t)).powi(2)).sum::<f64>();
+    let start = [0.5, 1.5, -1.0, 0.01, 0.02];
+    let bounds: Vec<(f64, f64)> =
+        start.iter().map(|x: &f64| (x - 10.0 * x.abs().max(1.0), x + 10.0 * x.abs().max(1.0))).collect();
+    for seed in 1..=4 {
+        let mut optimizer = optimizer(&bounds, seeded(Preset::Default, seed));
+        optimizer.start_at(&[&start], None).unwrap();
+        let optimizer = run(optimizer, cost, 120);
+        assert!(best_value(&optimizer) < 1e-2 * cost(&start), "seed {seed}: {}", best_value(&optimizer));
+    }
+}

@@ -190,3 +190,33 @@ fn forrester_is_solved_about_as_often_as_by_the_paper() {
     let (paper, default) = (solved(Preset::Paper), solved(Preset::Default));
     assert!(default + 4 >= paper && default >= 70, "of 100 seeds {default}, paper {paper}");
 }
+
+/// What is found does not hang on the units of the values: powers, logarithms and exponentials of a bowl lead to the same place.
+#[test]
+fn monotone_transformations_of_a_bowl_lead_to_its_bottom() {
+    let bottom = [0.31, -0.42, 0.17];
+    let bowl = |x: &[f64]| {
+        let from: Vec<f64> = x.iter().zip(bottom).map(|(x, c)| x - c).collect();
+        let squares: f64 = from.iter().enumerate().map(|(i, v)| (1.0 + i as f64) * v * v).sum();
+        squares + 0.3 * from[0] * from[1] + 0.4 * from[0].powi(4)
+    };
+    type Map = fn(f64) -> f64;
+    let maps: [(&str, Map); 7] = [
+        ("y³", |y| y.powi(3)),
+        ("√y", f64::sqrt),
+        ("ln y", |y| (y + 1e-12).ln()),
+        ("exp 5 y", |y| (5.0 * y).exp()),
+        ("exp 40 y", |y| (40.0 * y).exp()),
+        ("exp exp y", |y| y.exp().exp().min(1e300)),
+        ("−1/y", |y| -1.0 / (y + 1e-6)),
+    ];
+    for (name, map) in maps {
+        for seed in 1..=3 {
+            let mut optimizer = optimizer(&[(-1.0, 1.5); 3], seeded(Preset::Default, seed));
+            evaluate(&mut optimizer, |x| map(bowl(x)), 90);
+            let best = &optimizer.best().unwrap().x;
+            let off = best.iter().zip(bottom).map(|(x, c)| (x - c).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-2, "{name}, seed {seed}: {off} from the bottom");
+        }
+    }
+}

@@ -58,13 +58,13 @@ fn a_design_that_is_too_wide_comes_nearer() {
     let distances: Vec<f64> = (0..5)
         .map(|_| {
             let s = optimizer.ask().unwrap();
-            let residuals = s.x.iter().map(|x| (10.0 * x).sinh() + 0.1).collect();
+            let residuals = s.x.iter().map(|x| (100.0 * x).sinh() + 0.1).collect();
             optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
             s.x.iter().fold(0.0_f64, |most, x| most.max(x.abs()))
         })
         .collect();
-    assert!((distances[1] - 1.0).abs() < 1e-12, "{distances:?}");
-    assert!(distances[2..].iter().all(|d| *d < 0.11), "{distances:?}");
+    assert!((distances[1] - 0.1).abs() < 1e-12, "a tenth of the first step: {distances:?}");
+    assert!(distances[2..].iter().all(|d| *d < 0.011), "{distances:?}");
 }
 
 /// One evaluation whose residuals overflow nearly is left out of the model of the others.
@@ -125,9 +125,12 @@ fn a_resumed_calibration_goes_on_bit_for_bit() {
             let mut residuals = rosenbrock(&s.x);
             residuals.push(s.x[2] - 2.0);
             let failed = s.x[0] > 3.0;
-            optimizer
-                .tell(s.id, if failed { Outcome::failed("diverged") } else { Outcome::of_residuals(residuals) })
-                .unwrap();
+            let mut outcome = Outcome::of_residuals(residuals);
+            if k % 5 == 3 {
+                // Slopes of some, with a gap.
+                outcome = outcome.with_jacobian(vec![-20.0 * s.x[0], -1.0, 0.0, 10.0, 0.0, 0.0, 0.0, f64::NAN, 1.0]);
+            }
+            optimizer.tell(s.id, if failed { Outcome::failed("diverged") } else { outcome }).unwrap();
         }
     }
     assert!(optimizer.best().unwrap().outcome.value().unwrap() < 1e-6);
@@ -136,7 +139,7 @@ fn a_resumed_calibration_goes_on_bit_for_bit() {
 /// The points of the first design begin where those before predict the least sum: a coordinate is not left where it was until all are explored.
 #[test]
 fn the_first_design_follows_the_model() {
-    let centre = [0.4, -0.3, 0.5, -0.6, 0.2];
+    let centre = [0.04, -0.03, 0.05, -0.06, 0.02];
     let mut optimizer = Optimizer::new(Domain::new(&[(-10.0, 10.0); 5]).unwrap(), seeded(Preset::Default, 1)).unwrap();
     optimizer.start_at(&[&[0.0; 5]], Some(&[1.0; 5])).unwrap();
     let mut off = Vec::new();
@@ -217,4 +220,127 @@ fn evaluations_on_a_lattice(most: usize, told: bool) -> usize {
 fn residuals_save_evaluations_beside_an_integer() {
     let (with, without) = (evaluations_on_a_lattice(300, true), evaluations_on_a_lattice(300, false));
     assert!(2 * with <= without, "{with} evaluations with residuals, {without} without");
+}
+
+/// The derivatives of residuals by central differences, those by the first parameter first.
+fn jacobian(f: fn(&[f64]) -> Vec<f64>, x: &[f64]) -> Vec<f64> {
+    let column = |i: usize| {
+        let beside = |h: f64| f(&(0..x.len()).map(|j| if j == i { x[j] + h } else { x[j] }).collect::<Vec<f64>>());
+        let (up, down) = (beside(1e-5), beside(-1e-5));
+        up.into_iter().zip(down).map(|(a, b)| (a - b) / 2e-5).collect::<Vec<f64>>()
+    };
+    (0..x.len()).flat_map(column).collect()
+}
+
+/// Rounds of `q` evaluations until the sum of squares is at most `goal`. Of each Jacobian the columns from `gaps` on are told.
+fn rounds_to(goal: f64, x0: &[f64], q: usize, gaps: usize, f: fn(&[f64]) -> Vec<f64>) -> usize {
+    let bounds: Vec<(f64, f64)> = x0.iter().map(|x| (x - 10.0, x + 10.0)).collect();
+    let mut optimizer = Optimizer::new(Domain::new(&bounds).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[x0], None).unwrap();
+    for round in 1..=200 {
+        for s in optimizer.ask_many(q).unwrap() {
+            let residuals = f(&s.x);
+            if residuals.iter().map(|r| r * r).sum::<f64>() <= goal {
+                return round;
+            }
+            let mut slopes = jacobian(f, &s.x);
+            slopes[..gaps * residuals.len()].fill(f64::NAN);
+            optimizer.tell(s.id, Outcome::of_residuals(residuals).with_jacobian(slopes)).unwrap();
+        }
+    }
+    200
+}
+
+/// With the slopes of all residuals at the start the first step is that of Gauss and Newton.
+#[test]
+fn a_told_jacobian_is_followed_at_once() {
+    fn linear(x: &[f64]) -> Vec<f64> {
+        vec![x[0] + 2.0 * x[1] - 0.3, 3.0 * x[1] - x[2] - 0.1, x[0] - x[2], x[0] + x[1] + x[2] - 0.2]
+    }
+    let mut optimizer = Optimizer::new(Domain::new(&[(-10.0, 10.0); 3]).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[&[0.0; 3]], Some(&[1.0; 3])).unwrap();
+    let s = optimizer.ask().unwrap();
+    optimizer.tell(s.id, Outcome::of_residuals(linear(&s.x)).with_jacobian(jacobian(linear, &s.x))).unwrap();
+    let x = optimizer.ask().unwrap().x;
+    let (r, j) = (linear(&x), jacobian(linear, &x));
+    for column in j.chunks(4) {
+        let slope: f64 = column.iter().zip(&r).map(|(j, r)| j * r).sum();
+        assert!(slope.abs() < 1e-6, "{slope} at {x:?}");
+    }
+}
+
+#[test]
+fn told_jacobians_save_evaluations() {
+    let start = [0.5; 6];
+    let told = |gaps: usize| rounds_to(2.5e-3, &start, 1, gaps, watson);
+    let (whole, gaps, none) = (told(0), told(2), told(6));
+    assert!(whole <= 12 && whole <= gaps && gaps < none, "{whole} with them, {gaps} with gaps, {none} without");
+    assert!(rounds_to(1e-10, &[-1.2, 1.0], 1, 0, rosenbrock) <= 12);
+}
+
+#[test]
+fn a_jacobian_of_other_size_is_refused() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0); 2]).unwrap(), Config::default()).unwrap();
+    let s = optimizer.ask().unwrap();
+    for wrong in [2, 3, 5, 6] {
+        let outcome = Outcome::of_residuals(vec![3.0, -4.0]).with_jacobian(vec![1.0; wrong]);
+        assert!(matches!(optimizer.tell(s.id, outcome), Err(TellError::Gradient { expected: 2, .. })), "{wrong}");
+    }
+    optimizer.tell(s.id, Outcome::of_residuals(vec![3.0, -4.0]).with_jacobian(vec![1.0; 4])).unwrap();
+}
+
+/// Two workers and more end sooner than one: beside a step that is pending shorter ones and its surroundings are tried.
+#[test]
+fn batches_save_rounds() {
+    for (start, goal, f) in
+        [(vec![0.5; 6], 2.5e-3, watson as fn(&[f64]) -> Vec<f64>), (vec![-1.2, 1.0], 1e-8, rosenbrock)]
+    {
+        let rounds = |q: usize| rounds_to(goal, &start, q, start.len(), f);
+        let (one, four, eight) = (rounds(1), rounds(4), rounds(8));
+        assert!(4 * four <= 3 * one && 4 * eight <= 3 * one, "{one} rounds of 1, {four} of 4, {eight} of 8");
+    }
+}
+
+/// What the evaluations say of the derivatives at the best point are those of the function.
+#[test]
+fn derivatives_around_the_best_point() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 5.0); 2]).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[&[-1.2, 1.0]], None).unwrap();
+    assert_eq!(optimizer.residuals_around(&[-1.2, 1.0]).unwrap(), None);
+    for _ in 0..20 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, Outcome::of_residuals(rosenbrock(&s.x))).unwrap();
+    }
+    let best = optimizer.best().unwrap().x.clone();
+    let found = optimizer.residuals_around(&best).unwrap().unwrap();
+    assert_eq!(found.parameters, [0, 1]);
+    assert!(found.error < 0.05 && found.weakest < 0.05, "{found:?}");
+    let expected = jacobian(rosenbrock, &best);
+    let sum = |weights: &[f64], k: usize| -> f64 {
+        let told = found.evaluations.iter().map(|id| optimizer.evaluations()[id.0 as usize].outcome.residuals()[k]);
+        told.zip(weights).map(|(r, w)| r * w).sum()
+    };
+    for k in 0..2 {
+        assert!((sum(&found.weights, k) - rosenbrock(&best)[k]).abs() < 1e-3);
+        for (i, slopes) in found.slopes.iter().enumerate() {
+            let (slope, expected) = (sum(slopes, k), expected[2 * i + k]);
+            assert!((slope - expected).abs() < 0.05 * (1.0 + expected.abs()), "{slope} for {expected}");
+        }
+    }
+    assert!(optimizer.residuals_around(&[1.0]).is_err());
+}
+
+/// A solver that diverges in half of the box.
+#[test]
+fn failures_in_half_of_the_box_are_gone_around() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 5.0); 2]).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    optimizer.start_at(&[&[-1.2, 1.0]], None).unwrap();
+    for _ in 0..60 {
+        let s = optimizer.ask().unwrap();
+        let diverged = s.x[0] + s.x[1] > 2.5;
+        let outcome = if diverged { Outcome::failed("diverged") } else { Outcome::of_residuals(rosenbrock(&s.x)) };
+        optimizer.tell(s.id, outcome).unwrap();
+    }
+    let value = optimizer.best().unwrap().outcome.value().unwrap();
+    assert!(value < 1e-8, "{value}");
 }

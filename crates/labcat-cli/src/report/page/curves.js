@@ -77,10 +77,17 @@ function drawParameter(axis) {
     layer.append(
       svg("path", { class: "infeasible", d: joined(applying(infeasible), (index) => hollow(points[index])) }),
       svg("path", { class: "crosses", d: joined(applying(failed), (index) => cross(points[index])) }),
-      svg("path", { class: "best-dot", d: joined(study.best === null ? [] : applying([study.best]), (index) => diamond(points[index])) }),
+      svg("path", { class: "best-dot", d: bestMark(frame, axis, points) }),
     );
     return { height, points };
   };
+}
+
+// Under noise what is recommended, never the luckiest draw.
+function bestMark(frame, axis, points) {
+  if (!study.recommended) return study.best === null || !points[study.best] ? "" : diamond(points[study.best]);
+  const { x, mean } = study.recommended;
+  return x[axis] === null ? "" : diamond([frame.x(x[axis]), levelIn(frame, mean)]);
 }
 
 function showParameters() {
@@ -90,7 +97,7 @@ function showParameters() {
     $("parameters-charts").append(html("figure", {}, caption, host));
     addChart(host, `${name} against the value, ${counted(evaluations.length, "evaluation")}. Arrow keys walk through them.`, drawParameter(axis));
   });
-  setLegend("parameters-legend", [["ramp", "early to late"], study.slices.some((slice) => slice.length) && ["expected", `expected through the ${study.recommended ? "recommended" : "best"} point, ± 2 standard deviations`], study.best !== null && ["point", "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
+  setLegend("parameters-legend", [["ramp", "early to late"], study.slices.some((slice) => slice.length) && ["expected", `expected through the ${study.recommended ? "recommended" : "best"} point, ± 2 standard deviations`], study.best !== null && ["point", study.recommended ? "recommended" : "best"], infeasible.length && ["infeasible", "violates a constraint"], failed.length && ["crosses", failedName]]);
 }
 
 function showConvergence() {

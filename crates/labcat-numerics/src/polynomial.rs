@@ -1,0 +1,279 @@
+//! Polynomials of the observations, fitted by least squares: for a function that simple they say where the minimum is long before the
+//! Gaussian process can. Linear, quadratic and quartic ones differ in their monomials alone.
+
+use crate::linalg::{self, Matrix};
+use crate::sqp::{Look, Program};
+
+/// Which monomials a polynomial has besides the constant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terms {
+    /// x_i.
+    #[default]
+    Linear,
+    /// x_i and x_i²: enough for a sphere in any frame, and for an ellipsoid in its own.
+    Squares,
+    /// All up to the second degree.
+    Quadratic,
+    /// All up to the fourth degree: what a sum of squares is whose residuals bend no more than quadratically.
+    Quartic,
+}
+
+impl Terms {
+    fn degree(self) -> usize {
+        match self {
+            Self::Linear => 1,
+            Self::Squares | Self::Quadratic => 2,
+            Self::Quartic => 4,
+        }
+    }
+
+    /// The number of coefficients in `d` dimensions: for all up to degree k, (d + k)! / (d! k!).
+    pub fn count(self, d: usize) -> usize {
+        match self {
+            Self::Squares => 1 + 2 * d,
+            _ => (1..=self.degree()).fold(1, |product: usize, k| product.saturating_mul(d + k) / k),
+        }
+    }
+}
+
+/// Σ c_m x^m, and the buffers of its fit.
+#[derive(Clone, Debug, Default)]
+pub struct Polynomial {
+    terms: Terms,
+    d: usize,
+    /// Each monomial but the first, 1, is an earlier one times a coordinate: the two of them.
+    monomials: Vec<(usize, usize)>,
+    /// Rows w (monomials) and, in the last column, w y; after the fit, R.
+    system: Matrix,
+    coefficients: Vec<f64>,
+    /// The second derivatives at 0.
+    hessian: Matrix,
+    factor: Matrix,
+    x: Vec<f64>,
+    values: Vec<f64>,
+    /// Where it is least, for whoever looks for that.
+    pub minimiser: Vec<f64>,
+    /// Memory for the way there.
+    pub way: Vec<f64>,
+}
+
+impl Polynomial {
+    /// A constant and slopes.
+    pub fn linear(constant: f64, slope: &[f64]) -> Self {
+        let d = slope.len();
+        let mut all = Self { hessian: Matrix::zeros(d, d), ..Self::default() };
+        all.enumerate(Terms::Linear, d);
+        all.coefficients.push(constant);
+        all.coefficients.extend_from_slice(slope);
+        all
+    }
+
+    /// Fits to the first `n` rows of `x` and outputs `y`. A fit has to be right where outputs are good, so that each row weighs as
+    /// much as its `rank` ≥ 0 (0 for the best) is small against `typical`. False if they do not determine it.
+    pub fn fit(&mut self, terms: Terms, x: &Matrix, y: &[f64], rank: &[f64], n: usize, typical: f64) -> bool {
+        let count = terms.count(x.cols());
+        if n < count {
+            return false;
+        }
+        self.enumerate(terms, x.cols());
+        self.system.reshape(n, count + 1);
+        for row in 0..n {
+            self.put(row, x, y, row, typical / (typical + rank[row]));
+        }
+        self.solve()
+    }
+
+    /// Row `of` of the data as a row of the system.
+    fn put(&mut self, row: usize, x: &Matrix, y: &[f64], of: usize, weight: f64) {
+        self.system[(row, 0)] = weight;
+        for (m, &(earlier, j)) in self.monomials.iter().enumerate() {
+            self.system[(row, 1 + m)] = self.system[(row, earlier)] * x[(of, j)];
+        }
+        let last = self.system.cols() - 1;
+        self.system[(row, last)] = weight * y[of];
+    }
+
+    /// The coefficients of the system, and the Hessian.
+    fn solve(&mut self) -> bool {
+        let determined = linalg::least_squares(&mut self.system, &mut self.coefficients);
+        let d = self.d;
+        self.hessian.reshape(d, d);
+        self.hessian.fill(0.0);
+        for (factor, &(earlier, j)) in self.coefficients[1..].iter().zip(&self.monomials) {
+            if (1..=d).contains(&earlier) {
+                self.hessian[(earlier - 1, j)] += factor;
+                self.hessian[(j, earlier - 1)] += factor;
+            }
+        }
+        determined
+    }
+
+    /// Lists the monomials: those of each degree are those of the one before, times the last coordinate in them or an earlier one.
+    fn enumerate(&mut self, terms: Terms, d: usize) {
+        if (self.terms, self.d) == (terms, d) && !self.monomials.is_empty() {
+            return;
+        }
+        (self.terms, self.d) = (terms, d);
+        self.monomials.clear();
+        self.monomials.extend((0..d).map(|j| (0, j)));
+        let (mut from, mut to) = (1, 1 + d);
+        for _ in 1..terms.degree() {
+            for earlier in from..to {
+                let last = self.monomials[earlier - 1].1;
+                let first = if terms == Terms::Squares { last } else { 0 };
+                self.monomials.extend((first..=last).map(|j| (earlier, j)));
+            }
+            (from, to) = (to, 1 + self.monomials.len());
+        }
+    }
+
+    /// The constant and the slope at 0.
+    pub fn at_centre(&self) -> (f64, &[f64]) {
+        (self.coefficients[0], &self.coefficients[1..=self.d])
+    }
+
+    /// Adds to the constant.
+    pub fn raise(&mut self, by: f64) {
+        self.coefficients[0] += by;
+    }
+
+    /// The monomials at `x`.
+    fn monomials_at(&self, x: &[f64], values: &mut Vec<f64>) {
+        values.clear();
+        values.push(1.0);
+        for &(earlier, j) in &self.monomials {
+            values.push(values[earlier] * x[j]);
+        }
+    }
+
+    /// Its value at `x`.
+    pub fn value(&self, x: &[f64]) -> f64 {
+        let mut values = Vec::with_capacity(self.coefficients.len());
+        self.monomials_at(x, &mut values);
+        linalg::dot(&values, &self.coefficients)
+    }
+
+    /// Its value at row `row` of `x`.
+    pub fn at_row(&mut self, x: &Matrix, row: usize) -> f64 {
+        let (mut place, mut values) = (std::mem::take(&mut self.x), std::mem::take(&mut self.values));
+        place.clear();
+        place.extend((0..x.cols()).map(|j| x[(row, j)]));
+        self.monomials_at(&place, &mut values);
+        let value = linalg::dot(&values, &self.coefficients);
+        (self.x, self.values) = (place, values);
+        value
+    }
+
+    /// Its value at `x`, and the standard deviation of that for rows of weight 1 with errors of standard deviation 1.
+    pub fn at(&self, x: &[f64]) -> (f64, f64) {
+        let mut values = Vec::new();
+        self.monomials_at(x, &mut values);
+        (linalg::dot(&values, &self.coefficients), self.std_of(&values))
+    }
+
+    /// |R⁻ᵀ t|: the standard deviation of the sum of the coefficients, each times its t.
+    fn std_of(&self, t: &[f64]) -> f64 {
+        let mut solved: Vec<f64> = Vec::with_capacity(t.len());
+        for (j, t) in t.iter().enumerate() {
+            let rest = linalg::dot(&self.system.col(j)[..j], &solved);
+            solved.push((t - rest) / self.system[(j, j)]);
+        }
+        linalg::dot(&solved, &solved).sqrt()
+    }
+
+    /// Its monomials.
+    pub fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// The second derivatives at 0.
+    pub fn hessian_at_centre(&self) -> &Matrix {
+        &self.hessian
+    }
+
+    /// −H⁻¹ g, the minimum of a quadratic that curves up in every direction; false if it does not.
+    pub fn newton(&mut self, x: &mut Vec<f64>) -> bool {
+        let convex = self.is_convex();
+        if convex {
+            x.clear();
+            x.extend(self.coefficients[1..=self.d].iter().map(|g| -g));
+            linalg::solve(&self.factor, x);
+        }
+        convex
+    }
+
+    /// Whether a quadratic curves up in every direction.
+    pub fn is_convex(&mut self) -> bool {
+        self.factor.copy_from(&self.hessian);
+        self.terms.degree() <= 2 && linalg::cholesky(&mut self.factor).is_ok()
+    }
+
+    /// The gradients of the monomials at `x`, of values `values`, one column each, by the rule for products.
+    fn slopes(&self, x: &[f64], values: &[f64]) -> Matrix {
+        let mut slopes = Matrix::zeros(x.len(), values.len());
+        for (m, &(of, j)) in (1..).zip(&self.monomials) {
+            for k in 0..x.len() {
+                slopes[(k, m)] = slopes[(k, of)] * x[j];
+            }
+            slopes[(j, m)] += values[of];
+        }
+        slopes
+    }
+}
+
+impl Program for Polynomial {
+    fn look(&self, x: &[f64]) -> Look {
+        let (mut values, mut gradient) = (Vec::with_capacity(self.coefficients.len()), vec![0.0; x.len()]);
+        self.monomials_at(x, &mut values);
+        if self.terms.degree() <= 2 {
+            gradient.copy_from_slice(&self.coefficients[1..=x.len()]);
+            x.iter().enumerate().for_each(|(j, x)| linalg::axpy(&mut gradient, *x, self.hessian.col(j)));
+        } else {
+            let slopes = self.slopes(x, &values);
+            let each = self.coefficients.iter().enumerate();
+            each.for_each(|(m, factor)| linalg::axpy(&mut gradient, *factor, slopes.col(m)));
+        }
+        Look { value: linalg::dot(&values, &self.coefficients), gradient, limits: Vec::new() }
+    }
+
+    fn hessian(&self, x: &[f64], _: &[f64]) -> Matrix {
+        if self.terms.degree() <= 2 {
+            return self.hessian.clone();
+        }
+        let (d, mut values) = (x.len(), Vec::with_capacity(self.coefficients.len()));
+        self.monomials_at(x, &mut values);
+        let (slopes, mut bends) = (self.slopes(x, &values), Matrix::zeros(d * d, values.len()));
+        let mut hessian = Matrix::zeros(d, d);
+        for (m, (&(of, j), factor)) in (1..).zip(self.monomials.iter().zip(&self.coefficients[1..])) {
+            for k in 0..d {
+                for i in 0..d {
+                    bends[(i + d * k, m)] += bends[(i + d * k, of)] * x[j];
+                }
+                bends[(j + d * k, m)] += slopes[(k, of)];
+                bends[(k + d * j, m)] += slopes[(k, of)];
+            }
+            for k in 0..d {
+                linalg::axpy(hessian.col_mut(k), *factor, &bends.col(m)[d * k..d * (k + 1)]);
+            }
+        }
+        hessian
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_monomials_as_counted() {
+        for terms in [Terms::Linear, Terms::Squares, Terms::Quadratic, Terms::Quartic] {
+            for d in 1..=9 {
+                let mut polynomial = Polynomial::default();
+                polynomial.enumerate(terms, d);
+                assert_eq!(1 + polynomial.monomials.len(), terms.count(d));
+            }
+        }
+        assert_eq!([1, 2, 5, 7].map(|d| Terms::Quartic.count(d)), [5, 15, 126, 330]);
+        assert!(Terms::Quartic.count(100_000) > 1_000_000, "no overflow");
+    }
+}
