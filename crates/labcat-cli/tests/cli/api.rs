@@ -301,7 +301,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
     }
     let fields = format!("Authorization: Bearer {TOKEN}\r\n");
     let (status, _, answer) = server.send("POST", "/api/studies/0/tell", &fields, "{\"id\": 0,");
-    assert_eq!((status, answer["error"].as_str().unwrap().contains("is no JSON")), (400, true));
+    assert_eq!((status, answer["error"].as_str().unwrap().contains("is not JSON")), (400, true));
     let (status, _, answer) = server.send("POST", "/api/studies/4/tell", &fields, "{}");
     assert_eq!((status, answer["error"].as_str().unwrap().contains("from 0 to 0")), (404, true));
     assert_eq!(server.get("/api/studies/0/best").0, 404, "nothing has succeeded");

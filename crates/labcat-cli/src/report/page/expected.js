@@ -19,7 +19,7 @@ function drawExpected(layer, frame, axis) {
     layer.append(svg("path", { class: "expected-bar", d: ends.map(mark).join("") }));
     return;
   }
-  const back = [...ends].reverse().map(([x, , , high]) => [x, high]);
+  const back = ends.map(([x, , , high]) => [x, high]).toReversed();
   layer.append(
     svg("path", { class: "expected-band", d: `${polyline([...ends.map(([x, , low]) => [x, low]), ...back])}Z` }),
     svg("path", { class: "expected", d: polyline(ends.map(([x, middle]) => [x, middle])) }),
@@ -34,10 +34,8 @@ function drawExpectedMap(layer, width) {
   const frame = drawFrame(layer, width, {
     height, x: parameterRange(across), y: parameterRange(up), xTitle: trimmed(across.name, 40), yTitle: trimmed(up.name, 40), square: true,
   });
-  const edges = at.map((values, k) => {
-    const places = values.map((value) => (k ? frame.y : frame.x)(value));
-    return [places[0], ...places.slice(1).map((place, i) => (place + places[i]) / 2), places.at(-1)];
-  });
+  const halfway = (places) => [...places, places.at(-1)].map((place, i) => (i && i < places.length ? (place + places[i - 1]) / 2 : place));
+  const edges = at.map((values, k) => halfway(values.map((value) => (k ? frame.y : frame.x)(value))));
   const sorted = mean.flat().filter((value) => value !== null).sort((a, b) => better * (a - b));
   const grade = (value) => Math.min(RAMP - 1, Math.floor((sorted.findIndex((other) => better * (other - value) >= 0) / sorted.length) * RAMP));
   const mayBe = (row, column) => {
