@@ -18,7 +18,7 @@ use crate::sqp::{self, Program};
 
 /// Observations per dimension, or per evaluation at a time if these are more, that the model takes, the nearest to the best; and among how many of
 /// the newest.
-const EACH: usize = 3;
+const EACH: usize = 4;
 const AMONG: usize = 1000;
 /// The least size of the trust region.
 const LEAST_RADIUS: f64 = 1e-11;
