@@ -35,7 +35,7 @@ _CELLS = 60  # and of each axis of a contour plot
 _DRAWN = 500  # lines of parallel coordinates, the best of all
 
 Function = Callable[[Vector], float]
-Surface = Callable[[npt.NDArray[np.float64]], tuple[Vector, Vector]]
+Surface = Callable[[npt.NDArray[np.float64]], Prediction]
 
 
 def _pyplot() -> Any:
@@ -331,7 +331,7 @@ def _expected(result: OptimizeResult) -> Surface | None:
     told = history.value[~history.failed]
     if len(told) < 3 or np.ptp(told) == 0:
         return None
-    return lambda points: tuple(result.optimizer.predict(points))
+    return result.optimizer.predict
 
 
 def _chosen(history: History, parameters: Sequence[str] | None) -> list[str]:

@@ -155,12 +155,20 @@ impl Polynomial {
 
     /// Its value at row `row` of `x`.
     pub fn at_row(&mut self, x: &Matrix, row: usize) -> f64 {
-        let (mut place, mut values) = (std::mem::take(&mut self.x), std::mem::take(&mut self.values));
+        let mut place = std::mem::take(&mut self.x);
         place.clear();
         place.extend((0..x.cols()).map(|j| x[(row, j)]));
-        self.monomials_at(&place, &mut values);
+        let value = self.evaluate(&place);
+        self.x = place;
+        value
+    }
+
+    /// Its value at `x`, without an allocation.
+    pub fn evaluate(&mut self, x: &[f64]) -> f64 {
+        let mut values = std::mem::take(&mut self.values);
+        self.monomials_at(x, &mut values);
         let value = linalg::dot(&values, &self.coefficients);
-        (self.x, self.values) = (place, values);
+        self.values = values;
         value
     }
 

@@ -66,7 +66,7 @@ impl InFrame for Polynomial {
         }
         x.resize(frame.dim(), 0.0);
         frame.to_local(&self.minimiser, &mut x);
-        let value = self.value(&x);
+        let value = self.evaluate(&x);
         self.way = x;
         value
     }
