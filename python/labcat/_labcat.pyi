@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, final
 __all__ = [
     "Core",
     "Described",
+    "LocalResiduals",
     "Outcome",
     "Parameter",
     "Told",

@@ -532,37 +532,30 @@ def test_options_reach_the_optimizer():
     assert (config["preset"], config["beta"]) == ("paper", 0.3)
 
 
-def test_asking_at_a_thousand_trials_costs_at_most_ten_steps():
-    d = 5
-    bounds = [(-5.0, 10.0)] * d
-    names = [f"x{i}" for i in range(d)]
-    optimizer = labcat.Optimizer(bounds, rng=1)
-    trials, steps = [], []
-    for _ in range(1000):
-        start = time.perf_counter()
-        trial = optimizer.ask()
-        x = trial.x
-        value = float(np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))
-        optimizer.tell(trial, value)
-        steps.append(time.perf_counter() - start)
-        trials.append((dict(zip(names, x.tolist())), value))
+def test_asking_at_a_thousand_trials_costs_little_more_than_at_fifty():
+    """Were all trials told again for each new one, it would cost twenty times as much."""
+    names = [f"x{i}" for i in range(5)]
+    distributions = {name: FloatDistribution(-5.0, 10.0) for name in names}
 
-    study = optuna.create_study(sampler=LabcatSampler(seed=1))
-    distributions = {name: FloatDistribution(*bounds[0]) for name in names}
-    study.add_trials(
-        optuna.create_trial(params=params, distributions=distributions, value=value)
-        for params, value in trials
-    )
-    asks = []
-    for _ in range(21):
-        start = time.perf_counter()
-        trial = study.ask(distributions)
-        asks.append(time.perf_counter() - start)
-        study.tell(trial, sum(trial.params.values()) ** 2)
-    assert study.trials[-1].state == TrialState.COMPLETE
-    step, ask = statistics.median(steps), statistics.median(asks)
-    print(f"\na step: {step * 1e3:.2f} ms; asking at 1,000 trials: {ask * 1e3:.2f} ms")
-    assert ask <= 10 * step
+    def seconds(known):
+        points = np.random.default_rng(1).uniform(-5, 10, (known, 5))
+        study = optuna.create_study(sampler=LabcatSampler(seed=1))
+        study.add_trials(
+            optuna.create_trial(params=dict(zip(names, x)), distributions=distributions, value=sum((v - 1) ** 2 for v in x))
+            for x in points.tolist()
+        )
+        asks = []
+        for _ in range(21):
+            start = time.process_time()  # other work on the machine does not count
+            trial = study.ask(distributions)
+            asks.append(time.process_time() - start)
+            study.tell(trial, sum((v - 1) ** 2 for v in trial.params.values()))
+        assert study.trials[-1].state == TrialState.COMPLETE
+        return statistics.median(asks)
+
+    few, many = seconds(50), seconds(1000)
+    print(f"\nasking at 50 trials: {few * 1e3:.2f} ms; at 1,000: {many * 1e3:.2f} ms")
+    assert many <= 5 * few
 
 
 @pytest.mark.parametrize("radius", [None, 0.25, {"x": 0.25, "y": 0.25}])

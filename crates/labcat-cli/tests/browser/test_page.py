@@ -22,7 +22,7 @@ def test_fits_its_window(page, name, width):
 @pytest.mark.parametrize("name, sections", [
     ("rosenbrock", "best convergence relevance parameters parallel region region-map widths restarts failures evaluations"),
     ("training", "best convergence relevance parameters parallel region widths failures evaluations"),
-    ("noisy", "best convergence relevance expected parameters parallel region region-map widths restarts failures evaluations"),
+    ("noisy", "best convergence relevance expected parameters parallel region region-map widths failures evaluations"),
     ("empty", "best"),
     ("failures", "best parallel failures evaluations"),
     ("single", "best convergence parameters evaluations"),
