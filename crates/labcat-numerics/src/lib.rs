@@ -7,6 +7,7 @@ pub mod linalg;
 pub mod math;
 pub mod polynomial;
 pub mod qp;
+pub mod quasi_newton;
 pub mod rng;
 pub mod sqp;
 pub mod width;

@@ -137,7 +137,8 @@ impl Known {
         }
         self.linear.retain(|(_, b)| *b != f64::INFINITY);
         let reals: Vec<bool> = parameters.iter().map(|p| p.levels().is_none()).collect();
-        self.dependent = eliminate(&self.equal, &reals)?;
+        // An integer follows from others only by luck.
+        self.dependent = linalg::eliminate(&self.equal, &reals).ok_or(KnownError::Empty)?;
         // The bounds and the linear constraints alone, in units of the box (integers as reals): the nearest point to its middle.
         let numbers = d == parameters.len() && !parameters.iter().any(is_choice);
         if numbers && parameters.iter().all(|p| p.scale == crate::Scale::Linear && p.when.is_none()) {
@@ -350,46 +351,6 @@ impl Known {
 /// Σ aⱼ xⱼ, in the order of j.
 fn sum(a: &[f64], x: &[f64]) -> f64 {
     a.iter().zip(x).map(|(a, x)| a * x).sum()
-}
-
-/// Solves equations for as many parameters by elimination with the largest pivots, of reals where there is one: an integer
-/// follows from others only by luck.
-fn eliminate(equations: &[(Vec<f64>, f64)], reals: &[bool]) -> Result<Vec<(usize, Vec<f64>, f64)>, KnownError> {
-    let mut rows: Vec<(Vec<f64>, f64)> = equations.to_vec();
-    let mut solved: Vec<(usize, usize)> = Vec::new();
-    for r in 0..rows.len() {
-        let size = rows[r].0.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
-        let largest = equations[r].0.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
-        if size <= 1e-12 * largest || size == 0.0 {
-            // It follows from the others, or contradicts them.
-            if rows[r].1.abs() > 1e-9 * equations[r].1.abs().max(largest) {
-                return Err(KnownError::Empty);
-            }
-            continue;
-        }
-        let by_size = |a: &usize, b: &usize| rows[r].0[*b].abs().total_cmp(&rows[r].0[*a].abs());
-        let real = (0..reals.len()).filter(|&j| reals[j] && rows[r].0[j].abs() > 1e-9 * size).min_by(by_size);
-        let pivot = real.or_else(|| (0..reals.len()).min_by(by_size)).unwrap_or(0);
-        let scale = rows[r].0[pivot];
-        rows[r].0.iter_mut().for_each(|v| *v /= scale);
-        rows[r].1 /= scale;
-        let chosen = rows[r].clone();
-        for (k, row) in rows.iter_mut().enumerate() {
-            let factor = row.0[pivot];
-            if k != r && factor != 0.0 {
-                linalg::axpy(&mut row.0, -factor, &chosen.0);
-                row.0[pivot] = 0.0;
-                row.1 -= factor * chosen.1;
-            }
-        }
-        solved.push((r, pivot));
-    }
-    let as_function = |(r, pivot): (usize, usize)| {
-        let (row, constant) = &rows[r];
-        let others = row.iter().enumerate().map(|(j, v)| if j == pivot { 0.0 } else { -v }).collect();
-        (pivot, others, *constant)
-    };
-    Ok(solved.into_iter().map(as_function).collect())
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@
 //! which [`crate::width`] chooses at run time, the optimisation level or the number of threads. Rust contracts no multiply–add by itself.
 //! `benchmarks/` holds the comparison with other back ends, and `docs/divergences.md` the figures.
 
+mod elimination;
 mod orthogonal;
 mod product;
 mod triangular;
 
+pub use elimination::eliminate;
 pub use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
 pub use product::{neg_gram, neg_product, squared_distances, squared_distances_above};
 pub use triangular::{

@@ -10,22 +10,14 @@ use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
 use crate::qp::Halfspaces;
 use crate::sqp::{self, Look, Program};
+use labcat_numerics::quasi_newton::{self, Secant};
 
 /// Secants per dimension that make the Hessian, the newest.
 const SECANTS: usize = 3;
-/// The update of rank one is taken where it misses the newest secant by less than this part of what the positive definite one does.
-const BETTER: f64 = 0.1;
-/// A secant whose remainder is this near to a right angle changes nothing.
-const FLAT: f64 = 1e-8;
-/// The part of the curvature along a secant that a positive definite update leaves at least.
-const DAMPED: f64 = 0.2;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 /// The least size of the trust region to begin with.
 const LEAST_RADIUS: f64 = 1e-6;
-
-/// A displacement and the difference of the slopes along it.
-type Secant = (Vec<f64>, Vec<f64>);
 
 /// The newest secants of a run, the newest first: each member's from the best one before it, along the axes that move.
 fn secants(problem: Problem<'_>, run: &LocalRun, moves: &[bool]) -> Vec<Secant> {
@@ -53,47 +45,6 @@ fn secants(problem: Problem<'_>, run: &LocalRun, moves: &[bool]) -> Vec<Secant> 
     found.reverse();
     found.truncate(SECANTS * moves.len());
     found
-}
-
-/// Updates a Hessian to a secant: symmetric of rank one, by which a quadratic is known exactly after d secants; or positive definite of rank two
-/// (damped BFGS), which follows a function that is none.
-fn update(h: &mut Matrix, (s, y): &Secant, definite: bool) {
-    let d = s.len();
-    let mut image = vec![0.0; d];
-    (0..d).for_each(|j| linalg::axpy(&mut image, s[j], h.col(j)));
-    let (bend, change) = (linalg::dot(s, &image), linalg::dot(s, y));
-    if definite {
-        let share = if change < DAMPED * bend { (1.0 - DAMPED) * bend / (bend - change) } else { 1.0 };
-        let y: Vec<f64> = y.iter().zip(&image).map(|(y, i)| share * y + (1.0 - share) * i).collect();
-        let change = linalg::dot(s, &y);
-        for j in 0..d {
-            linalg::axpy(h.col_mut(j), y[j] / change, &y);
-            linalg::axpy(h.col_mut(j), -image[j] / bend, &image);
-        }
-        return;
-    }
-    let rest: Vec<f64> = y.iter().zip(&image).map(|(y, i)| y - i).collect();
-    let along = linalg::dot(&rest, s);
-    if along.abs() > FLAT * (linalg::dot(&rest, &rest) * linalg::dot(s, s)).sqrt() {
-        (0..d).for_each(|j| linalg::axpy(h.col_mut(j), rest[j] / along, &rest));
-    }
-}
-
-/// The Hessian of secants, the newest first; it begins with the curvature along the newest.
-fn hessian(secants: &[Secant], steepness: f64, definite: bool) -> Matrix {
-    let d = secants.first().map_or(0, |(s, _)| s.len());
-    let curvature = secants.first().map_or(0.0, |(s, y)| (linalg::dot(y, y) / linalg::dot(s, y)).abs());
-    let mut h = Matrix::identity(d);
-    h.scale(if curvature > 0.0 && curvature.is_finite() { curvature } else { steepness });
-    secants.iter().rev().for_each(|secant| update(&mut h, secant, definite));
-    h
-}
-
-/// By how much a Hessian misses a secant.
-fn missed(h: &Matrix, (s, y): &Secant) -> f64 {
-    let mut rest = y.clone();
-    (0..s.len()).for_each(|j| linalg::axpy(&mut rest, -s[j], h.col(j)));
-    linalg::dot(&rest, &rest).sqrt()
 }
 
 /// ½ xᵀHx + gᵀx for steps x from the centre of a frame, with the known constraints.
@@ -135,7 +86,9 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     let mut g = slopes::at(problem, standing.best);
     g.iter_mut().zip(&moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
     let secants = secants(problem, run, &moves);
-    let (newest, before) = secants.split_first().filter(|_| g.iter().all(|g| g.is_finite()))?;
+    if secants.is_empty() || !g.iter().all(|g| g.is_finite()) {
+        return None;
+    }
     if run.radius == 0.0 {
         let length = |(s, _): &Secant| s.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
         let mut lengths: Vec<f64> = secants.iter().map(length).collect();
@@ -147,10 +100,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
         return None; // one is pending
     }
     let steepness = linalg::dot(&g, &g).sqrt() / run.radius;
-    let misses =
-        |definite: bool| if before.is_empty() { 0.0 } else { missed(&hessian(before, steepness, definite), newest) };
-    let definite = BETTER * misses(true) <= misses(false);
-    let mut h = hessian(&secants, steepness, definite);
+    let mut h = quasi_newton::likelier(&secants, steepness)?;
     (0..moves.len()).filter(|&i| !moves[i]).for_each(|i| h[(i, i)] = 1.0);
     let frame = Frame::of_box(domain.dim()).centred(observations.unit(standing.best));
     let mut within = Halfspaces::cube(domain.dim(), run.radius);
