@@ -17,9 +17,9 @@ pub(crate) trait InFrame {
     /// those that a face of [−1, 1]^d holds.
     fn is_proper(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> bool;
 
-    /// Minimises over a box of u from the centre of the frame: one Newton step if that stays inside, else quadratic programs. Leaves
-    /// the point in [`Polynomial::minimiser`] and gives the value there.
-    fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> f64;
+    /// Minimises over a box of u from the centre of the frame, and from further `starts` in it: one Newton step if that stays inside, else quadratic
+    /// programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there.
+    fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) -> f64;
 }
 
 impl InFrame for Polynomial {
@@ -46,7 +46,7 @@ impl InFrame for Polynomial {
         held.iter().all(|&j| self.minimiser[j].abs() == 1.0) && linalg::cholesky(&mut bend).is_ok()
     }
 
-    fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> f64 {
+    fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) -> f64 {
         let mut x = std::mem::take(&mut self.way);
         self.minimiser.clear();
         if self.newton(&mut x) {
@@ -62,7 +62,7 @@ impl InFrame for Polynomial {
             let corner = |(j, (low, high)): (usize, &(f64, f64))| if slope(j) > 0.0 { *low } else { *high };
             self.minimiser = bounds.iter().enumerate().map(corner).collect();
         } else if self.minimiser.is_empty() || !self.minimiser.iter().zip(bounds).all(inside) {
-            self.minimiser = descend(self, frame, bounds);
+            self.minimiser = descend(self, frame, bounds, starts);
         }
         x.resize(frame.dim(), 0.0);
         frame.to_local(&self.minimiser, &mut x);
@@ -72,14 +72,16 @@ impl InFrame for Polynomial {
     }
 }
 
-/// The minimum within bounds that quadratic programs find from the centre.
-fn descend(fit: &Polynomial, frame: &Frame, bounds: &[(f64, f64)]) -> Vec<f64> {
+/// The lowest minimum within bounds that quadratic programs find from the centre and further starts.
+fn descend(fit: &Polynomial, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
     /// A bound that is met up to rounding is met.
     const ROUNDING: f64 = 1e-9;
     let mut within = Halfspaces::default();
     frame.push_box(bounds, &mut within);
     let nearest: Vec<f64> = frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)).collect();
-    let (x, _) = sqp::minimise(fit, &within, &frame.local(&nearest), 1.0, ROUNDS);
+    let descend = |start: Vec<f64>| sqp::minimise(fit, &within, &start, 1.0, ROUNDS).0;
+    let found = std::iter::once(frame.local(&nearest)).chain(starts).map(descend).map(|x| (fit.value(&x), x));
+    let x = found.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
     let snap = |(u, (low, high)): (f64, &(f64, f64))| {
         let (u, width) = (u.clamp(*low, *high), ROUNDING * (high - low));
         if u - low <= width {

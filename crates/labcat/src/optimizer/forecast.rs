@@ -25,8 +25,9 @@ const CAME_TRUE: f64 = 0.5;
 const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
-/// A quartic is tried so many times while as many observations come in as it takes.
+/// A quartic is tried so many times while as many observations come in as it takes. It may have several minima: they are sought from so many of them.
 const QUARTIC_TRIES: usize = 8;
+const QUARTIC_STARTS: usize = 8;
 /// Steps of a descent under constraints, and the violation that counts as rounding.
 const ROUNDS: usize = 30;
 const ROUNDING: f64 = 1e-9;
@@ -144,7 +145,7 @@ fn best_fit(
             );
         }
         let lowest = if limits.is_empty() {
-            fit.minimise(frame, &work.bounds)
+            fit.minimise(frame, &work.bounds, std::iter::empty())
         } else {
             minimise_under(fit, &limits, frame, &work.bounds)?
         };
@@ -306,7 +307,7 @@ fn quadratic(
         return None;
     }
     bounds_of(&mut work.bounds, d, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(frame, &work.bounds);
+    let lowest = fit.minimise(frame, &work.bounds, std::iter::empty());
     let gain = (fit.at_centre().0 - lowest) * scale;
     // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
     let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
@@ -325,7 +326,7 @@ fn weigh_at_random(rank: &mut [f64], seed: u64) {
     }
 }
 
-/// Where a quartic of the nearest observations has its minimum among them, if it predicted each of the newest d far better than
+/// Where a quartic of the nearest observations has its lowest minimum among them, if it predicted each of the newest d far better than
 /// they differ, and than it predicts below the best and all pending points.
 fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut Workspace) -> Option<Forecast> {
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
@@ -355,7 +356,8 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
         return None;
     }
     bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(frame, &work.bounds);
+    let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
+    let lowest = fit.minimise(frame, &work.bounds, (0..QUARTIC_STARTS).map(start));
     let best = fit.at_centre().0;
     let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;
