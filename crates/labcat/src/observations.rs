@@ -295,16 +295,6 @@ impl Observations {
         Self { direction, evaluations: Vec::new(), unit: Vec::new(), d, best: None }
     }
 
-    /// Rebuilds from the evaluations alone.
-    #[cfg(feature = "serde")]
-    pub(crate) fn restore(direction: Direction, domain: &Domain, evaluations: Vec<Evaluation>) -> Self {
-        let mut all = Self::new(direction, domain.dim());
-        for evaluation in evaluations {
-            all.push(domain, evaluation);
-        }
-        all
-    }
-
     pub(crate) fn reserve(&mut self, n: usize) {
         self.evaluations.reserve(n);
         self.unit.reserve(n * self.d);

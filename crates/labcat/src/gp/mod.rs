@@ -219,7 +219,7 @@ impl Gp {
 
     /// The posterior means at the observations: y_i − σ_i² α_i.
     pub(crate) fn smoothed(&self) -> impl Iterator<Item = f64> {
-        let outputs = self.b.residual.iter().zip(&self.b.alpha).zip(&self.b.noise);
+        let outputs = self.b.residual.iter().zip(&self.b.alpha).zip(self.b.noise.iter().chain(std::iter::repeat(&0.0)));
         outputs.map(|((residual, alpha), noise)| self.prior.mean + residual - noise * alpha)
     }
 

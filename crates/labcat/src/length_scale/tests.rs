@@ -1,7 +1,7 @@
 use super::*;
 
 fn ascent(steps: usize, curvature: Curvature) -> Ascent {
-    Ascent { steps, curvature, longest: f64::INFINITY }
+    Ascent { steps, curvature }
 }
 use crate::gp::Prior;
 use crate::gp::kernel::KernelKind;

@@ -106,11 +106,7 @@ impl Posterior {
             Fitted::of(rows, known, slopes && output == Output::Objective, &centre, problem.domain)
         };
         let (Fitted { frame, outputs, gp, positions }, other) = fitted(Output::Objective, None)?;
-        let mut order: Vec<(f64, usize)> = if gp.noise().is_empty() {
-            gp.outputs().into_iter().zip(0..).collect()
-        } else {
-            gp.smoothed().zip(0..).collect()
-        };
+        let mut order: Vec<(f64, usize)> = gp.smoothed().zip(0..).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let x = gp.inputs();
         let place = |row: usize| {
@@ -510,8 +506,7 @@ impl Data {
             }
         }
         linalg::cholesky(&mut information).ok()?;
-        linalg::solve_lower(&information, &mut step);
-        linalg::solve_lower_transposed(&information, &mut step);
+        linalg::solve(&information, &mut step);
         Some(step)
     }
 }

@@ -6,7 +6,7 @@ use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
 use super::report::RestartCause;
-use super::run::{Extent, LocalRun};
+use super::run::LocalRun;
 use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::residuals::{Products, Residuals, Told};
@@ -126,14 +126,8 @@ fn least(
     let limits = merit.penalties.iter().enumerate().map(limit).collect();
     let origin = origin(observations).unwrap_or(rows[0].position);
     let model = Residuals::fit(points, &inner_products(observations, (origin, rows), products), limits, radius, noisy)?;
-    let mut within = Halfspaces::cube(d, radius);
-    for (k, &i) in axes.iter().enumerate() {
-        for (sign, room) in [(1.0, 1.0 - centre[i]), (-1.0, 1.0 + centre[i])] {
-            let mut normal = vec![0.0; d];
-            normal[k] = sign;
-            within.push(normal, room);
-        }
-    }
+    let (mut within, centre): (_, Vec<f64>) = (Halfspaces::cube(d, radius), axes.iter().map(|&i| centre[i]).collect());
+    Frame::of_box(d).centred(&centre).push_box(&vec![(-1.0, 1.0); d], &mut within);
     let start = vec![0.0; d];
     let (x, _) = sqp::minimise(&model, &within, &start, radius, ROUNDS);
     let worth = |x: &[f64]| {
@@ -171,8 +165,7 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
 
 /// Whether there are residuals, and the run moves reals alone.
 fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> bool {
-    let on_lattice = problem.domain.is_mixed() && run.extent != Extent::Reals;
-    !on_lattice && !problem.observations.residuals(standing.best).is_empty()
+    !run.is_on_lattice(problem.domain) && !problem.observations.residuals(standing.best).is_empty()
 }
 
 /// Why the run has no more to give, if so: the newest step of the model predicted and changed as good as nothing; or it leads to a minimum inside

@@ -86,9 +86,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     let mut g = slopes::at(problem, standing.best);
     g.iter_mut().zip(&moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
     let secants = secants(problem, run, &moves);
-    if secants.is_empty() || !g.iter().all(|g| g.is_finite()) {
-        return None;
-    }
+    secants.first().filter(|_| g.iter().all(|g| g.is_finite()))?;
     if run.radius == 0.0 {
         let length = |(s, _): &Secant| s.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
         let mut lengths: Vec<f64> = secants.iter().map(length).collect();

@@ -2,14 +2,12 @@
 
 use super::Optimizer;
 use super::config::Config;
-use super::model::Workspace;
 use super::portfolio::Portfolio;
-use super::problem::{Limited, Pending};
+use super::problem::Pending;
 use super::report::Restart;
 use super::run::{Extent, LocalRun};
-use super::seen::Seen;
 use crate::domain::{Domain, Parameter};
-use crate::observations::{Evaluation, Observations};
+use crate::observations::Evaluation;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,19 +20,8 @@ use std::{fmt, iter};
 const VERSION: u64 = 3;
 
 /// Options of states that were written before: their values became constants, but for `explore_beta`, which tells whether runs explore.
-const GONE: [&str; 11] = [
-    "beta_decay",
-    "beta_growth",
-    "beta_least",
-    "beta_most",
-    "catch_up",
-    "explore_beta",
-    "explore_nugget",
-    "explore_optimism",
-    "nearest",
-    "quadratic_margin",
-    "spread_conditional",
-];
+const GONE: &str = "beta_decay beta_growth beta_least beta_most catch_up explore_beta explore_nugget explore_optimism length_scale_cap nearest \
+                    quadratic_margin spread_conditional";
 
 /// Why a saved state could not be continued from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -130,7 +117,7 @@ impl State<'_> {
             if let Some(explores) = config.get("explore_beta").map(|beta| !beta.is_null()) {
                 config.insert("explore".into(), explores.into());
             }
-            GONE.iter().for_each(|name| drop(config.remove(*name)));
+            GONE.split(' ').for_each(|name| drop(config.remove(name)));
         }
         match state.get("version").and_then(Value::as_u64) {
             None => Err(StateError::Malformed("it has no version".into())),
@@ -142,26 +129,21 @@ impl State<'_> {
     fn into_optimizer(self) -> Result<Optimizer, StateError> {
         let wrong = |why: &dyn fmt::Display| StateError::Inconsistent(why.to_string());
         let domain = Domain::from_parameters(self.parameters.into_owned()).map_err(|e| wrong(&e))?;
-        let d = domain.dim();
-        let settings = self.config.check_for(&domain).map_err(|e| wrong(&e))?;
+        let mut fresh = Optimizer::new(domain, self.config.into_owned()).map_err(|e| wrong(&e))?;
+        let domain = &fresh.domain;
         let suggested = || {
             self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(self.cancelled.iter())
         };
         if self.evaluations.len() != self.told {
             return Err(wrong(&format!("it belongs to {} evaluations, not to {}", self.told, self.evaluations.len())));
         }
-        let mut seen = Seen::with_capacity(self.evaluations.len());
         for x in suggested().chain(self.queue.iter()) {
             domain.check(x).map_err(|e| wrong(&e))?;
         }
-        for x in suggested() {
-            seen.insert(x);
-        }
+        suggested().for_each(|x| fresh.seen.insert(x));
+        let (constraints, n) = (fresh.config().constraints, domain.parameters().len());
         for evaluation in self.evaluations.iter() {
-            evaluation
-                .outcome
-                .fits(settings.switches.constraints, domain.parameters().len())
-                .map_err(|why| wrong(&why))?;
+            evaluation.outcome.fits(constraints, n).map_err(|why| wrong(&why))?;
             if evaluation.outcome.std().is_some_and(|std| std < 0.0) {
                 return Err(wrong(&"a standard deviation is negative"));
             }
@@ -180,30 +162,24 @@ impl State<'_> {
         }
         let entries = self.portfolio.entries().map(|entry| &entry.run);
         for run in iter::once(&*self.run).chain(self.best_run.iter()).chain(entries) {
-            run.check(d, &self.evaluations).map_err(|why| wrong(&why))?;
+            run.check(domain.dim(), &self.evaluations).map_err(|why| wrong(&why))?;
+        }
+        for evaluation in self.evaluations.into_owned() {
+            fresh.observations.push(&fresh.domain, evaluation);
         }
         Ok(Optimizer {
-            work: Workspace::default(),
-            observations: Observations::restore(settings.switches.direction, &domain, self.evaluations.into_owned()),
-            seen,
-            domain,
-            settings,
-            known: Limited::default(),
             rng: self.rng.into_owned(),
             pending: self.pending.into_owned(),
             cancelled: self.cancelled.into_owned(),
             queue: self.queue.into_owned(),
             next_id: self.next_id,
-            expected: 0,
             run: self.run.into_owned(),
             portfolio: self.portfolio.into_owned(),
             best_run: self.best_run.into_owned(),
             bound: self.bound,
             restarts: self.restarts.into_owned(),
             converged: self.converged,
-            spent: false,
-            model: None,
-            report: None,
+            ..fresh
         })
     }
 }
