@@ -53,6 +53,9 @@ class Switches(TypedDict, total=False):
     curvature: Literal["exact", "average_information"] | None
     """Second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)."""
 
+    length_scale_cap: float | None
+    """No length-scale changes by more than this factor in a step (none: no limit)."""
+
     beta: float | None
     """Half the side of the trust region, in length-scales (none: 1/d within [0.1, 1])."""
 

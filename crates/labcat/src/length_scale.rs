@@ -27,6 +27,8 @@ pub enum StepKind {
 pub(crate) struct Ascent {
     pub(crate) steps: usize,
     pub(crate) curvature: Curvature,
+    /// No ln ℓ changes by more than this in a step; infinite for no limit.
+    pub(crate) longest: f64,
 }
 
 /// Buffers of the length-scale step.
@@ -60,6 +62,7 @@ impl LengthScales {
         let mut kind = StepKind::Stay;
         for _ in 0..how.steps {
             kind = self.ascent_direction(&gp, prior_sigma, how.curvature);
+            self.shorten(how.longest);
             if !self.line_search(&mut gp, y, prior_sigma, spare) {
                 kind = StepKind::Stay;
                 break;
@@ -102,6 +105,17 @@ impl LengthScales {
             *p *= length;
         }
         StepKind::Gradient
+    }
+
+    /// Shortens the direction until no component is longer than `longest`: where the likelihood is nearly flat along some combination of
+    /// axes, a full Newton step would take the frame out of all proportion.
+    fn shorten(&mut self, longest: f64) {
+        let length = self.direction.iter().fold(0.0_f64, |a, p| a.max(p.abs()));
+        if length > longest {
+            for p in &mut self.direction {
+                *p *= longest / length;
+            }
+        }
     }
 
     /// Backtracking from the full step: halved until the log posterior gains at least 10⁻⁴ of what the slope predicts

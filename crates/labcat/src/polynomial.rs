@@ -99,11 +99,8 @@ fn descend(fit: &Polynomial, frame: &Frame, bounds: &[(f64, f64)], starts: impl 
 pub(crate) fn bounds_of<'a>(bounds: &mut Vec<(f64, f64)>, d: usize, points: impl Iterator<Item = &'a [f64]>) {
     bounds.clear();
     bounds.resize(d, (f64::INFINITY, f64::NEG_INFINITY));
-    for u in points {
-        for ((low, high), u) in bounds.iter_mut().zip(u) {
-            (*low, *high) = (low.min(*u), high.max(*u));
-        }
-    }
+    let widen = |((low, high), u): (&mut (f64, f64), &f64)| (*low, *high) = (low.min(*u), high.max(*u));
+    points.for_each(|u| bounds.iter_mut().zip(u).for_each(widen));
 }
 
 #[cfg(test)]

@@ -101,8 +101,8 @@ impl Outputs {
 
 /// Normalises finite outputs in place: y′ = (y − y_min)/(y_max − y_min). (eq:output_min_max)
 ///
-/// When all are equal, y′ = 0 throughout and a = 0: nothing is divided by zero.
-pub(crate) fn normalise(y: &mut [f64], warp: Warp, scratch: &mut Vec<f64>) -> Outputs {
+/// When all are equal, y′ = 0 throughout and a = 0: nothing is divided by zero. With a warp a heavy tail is bent, and cut at so many medians.
+pub(crate) fn normalise(y: &mut [f64], warp: Option<f64>, scratch: &mut Vec<f64>) -> Outputs {
     let minimum = y.iter().copied().fold(f64::INFINITY, f64::min);
     let maximum = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut half_range = 0.5 * maximum - 0.5 * minimum; // (eq:output_init): a = y_max − y_min, b = y_min
@@ -113,14 +113,15 @@ pub(crate) fn normalise(y: &mut [f64], warp: Warp, scratch: &mut Vec<f64>) -> Ou
     scratch.extend_from_slice(y);
     scratch.sort_unstable_by(f64::total_cmp);
     let mut median = scratch.get(scratch.len() / 2).copied().unwrap_or(0.0);
-    let cut = median * MOST_MEDIANS;
-    if warp == Warp::Cut && cut < 1.0 && half_range * cut > 0.0 {
+    let most = warp.unwrap_or(f64::INFINITY);
+    let cut = median * most;
+    if cut < 1.0 && half_range * cut > 0.0 {
         // Beyond this a logarithm has a heavy tail as well.
-        (half_range, median) = (half_range * cut, 1.0 / MOST_MEDIANS);
+        (half_range, median) = (half_range * cut, 1.0 / most);
         y.iter_mut().for_each(|y| *y = (*y / cut).min(1.0));
     }
     // Where the median is not small, the outputs have no heavy tail to bend.
-    let bend = (warp != Warp::None && median < NO_TAIL).then_some(median.max(LEAST_BEND));
+    let bend = (warp.is_some() && median < NO_TAIL).then_some(median.max(LEAST_BEND));
     if let Some(q) = bend {
         let full = math::log1p(1.0 / q);
         for y in y.iter_mut() {
@@ -134,7 +135,7 @@ pub(crate) fn normalise(y: &mut [f64], warp: Warp, scratch: &mut Vec<f64>) -> Ou
 /// range of many orders of magnitude takes as many logarithms.
 pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outputs {
     let mut sorted = Vec::new();
-    let mut outputs = normalise(y, Warp::None, &mut sorted).no_narrower_than(narrowest, y);
+    let mut outputs = normalise(y, None, &mut sorted).no_narrower_than(narrowest, y);
     sorted.retain(|y| *y > 0.0);
     let median = sorted.get(sorted.len() / 2).map_or(1.0, |y| y.min(outputs.median.max(*y)));
     let q = median.max(least / outputs.range());
@@ -153,15 +154,4 @@ const LEAST_BEND: f64 = 1e-3;
 
 /// What lies farther above the smallest output than so many medians is told as that much, however many orders of magnitude it is. From 10 to 1000
 /// the problems with a starting point and `bbob` fare alike.
-const MOST_MEDIANS: f64 = 100.0;
-
-/// What becomes of a heavy tail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Warp {
-    /// It stays as it is.
-    None,
-    /// It is bent.
-    Bend,
-    /// It is bent, and cut where it still is heavy.
-    Cut,
-}
+pub(crate) const MOST_MEDIANS: f64 = 100.0;

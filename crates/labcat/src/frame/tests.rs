@@ -126,7 +126,7 @@ proptest! {
         for _ in 0..6 {
             let n = u.len();
             let mut weights = y.clone();
-            normalise(&mut weights, Warp::None, &mut Vec::new());
+            normalise(&mut weights, None, &mut Vec::new());
             let best = (0..n).min_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap();
 
             // Core: from raw points.
@@ -303,14 +303,14 @@ mod outputs {
                 (0..n).map(|_| 10_f64.powf(offset) + 10_f64.powf(size) * math_pow4(rng.unit())).collect();
             let (low, high) = (user.iter().copied().fold(f64::MAX, f64::min), user.iter().copied().fold(f64::MIN, f64::max));
             prop_assume!(low < high);
-            let (mut y, warp) = (user.clone(), [Warp::None, Warp::Bend, Warp::Cut][kind]);
+            let (mut y, warp) = (user.clone(), [None, Some(f64::INFINITY), Some(MOST_MEDIANS)][kind]);
             let outputs = normalise(&mut y, warp, &mut Vec::new());
             prop_assert!(y.iter().all(|y| (0.0..=1.0).contains(y)));
             prop_assert!(y.contains(&0.0) && y.contains(&1.0), "both ends are attained");
             prop_assert_eq!(outputs.minimum(), low);
             let mut sorted = user.clone();
             sorted.sort_unstable_by(f64::total_cmp);
-            let most = if warp == Warp::Cut { 100.0 * (sorted[n / 2] - low) } else { f64::INFINITY };
+            let most = if warp == Some(MOST_MEDIANS) { 100.0 * (sorted[n / 2] - low) } else { f64::INFINITY };
             let range = if most > 0.0 { most.min(high - low) } else { high - low };
             prop_assert!((outputs.range() - range).abs() <= 1e-13 * range + 1e-13 * low.abs());
             for (y, user) in y.iter().zip(&user) {
@@ -337,7 +337,7 @@ mod outputs {
     #[test]
     fn equal_outputs_divide_nothing_by_zero() {
         for value in [0.0, 1.0, -1e308, 5e-324] {
-            for warp in [Warp::None, Warp::Bend, Warp::Cut] {
+            for warp in [None, Some(f64::INFINITY), Some(MOST_MEDIANS)] {
                 let mut y = vec![value; 5];
                 let outputs = normalise(&mut y, warp, &mut Vec::new());
                 assert_eq!(y, [0.0; 5]);
@@ -350,7 +350,7 @@ mod outputs {
     #[test]
     fn the_widest_outputs_do_not_overflow() {
         let mut y = vec![-1.7e308, 0.0, 1.7e308];
-        let outputs = normalise(&mut y, Warp::None, &mut Vec::new());
+        let outputs = normalise(&mut y, None, &mut Vec::new());
         assert_eq!(y, [0.0, 0.5, 1.0]);
         assert_eq!(outputs.to_user(0.0), -1.7e308);
         assert!(outputs.to_user(0.5).abs() < 1e293);

@@ -103,7 +103,7 @@ impl Problem {
         let ell: Vec<f64> = (0..d).map(|_| math::exp(rng.between(-1.5, 1.5))).collect();
         let x: Vec<Vec<f64>> = (0..n).map(|_| ell.iter().map(|l| l * rng.between(-1.5, 1.5)).collect()).collect();
         let mut y: Vec<f64> = (0..n).map(|_| rng.unit()).collect();
-        crate::frame::normalise(&mut y, crate::frame::Warp::None, &mut Vec::new());
+        crate::frame::normalise(&mut y, None, &mut Vec::new());
         let of_data = Prior::of(&y, kernel, 1.0, 0.0);
         let prior = Prior { nugget: nugget * of_data.signal, ..of_data };
         Self { x, y, ell, prior, condition: 1.0 + n as f64 / nugget }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn ascent(steps: usize, curvature: Curvature) -> Ascent {
-    Ascent { steps, curvature }
+    Ascent { steps, curvature, longest: f64::INFINITY }
 }
 use crate::gp::Prior;
 use crate::gp::kernel::KernelKind;
@@ -22,7 +22,7 @@ impl Data {
         let x: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|_| rng.between(-1.0, 1.0)).collect()).collect();
         let value = |x: &Vec<f64>| x.iter().zip(steepness).map(|(x, s)| math::sin(s * x + 0.5)).sum::<f64>();
         let mut y: Vec<f64> = x.iter().map(value).collect();
-        crate::frame::normalise(&mut y, crate::frame::Warp::None, &mut Vec::new());
+        crate::frame::normalise(&mut y, None, &mut Vec::new());
         let prior = Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-2);
         Self { x, y, prior }
     }

@@ -11,7 +11,7 @@ use super::run::{Extent, LocalRun};
 use super::slopes;
 use crate::acquisition::maximise::Maximiser;
 use crate::domain::Axis;
-use crate::frame::{AxisOrder, Frame, Outputs, PrincipalAxes, Warp, normalise};
+use crate::frame::{AxisOrder, Frame, MOST_MEDIANS, Outputs, PrincipalAxes, normalise};
 use crate::gp::residuals::Products;
 use crate::gp::surrogate::{Rows, Surrogate};
 use crate::gp::{Buffers, Gp, Prior};
@@ -171,21 +171,17 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
 /// y′ of the members and the variances of their noise, in the workspace, and how they came about. Values are not warped where the noise
 /// would be bent with them. (eq:output_min_max)
 pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Outputs {
-    let warp = match problem.settings.switches.warp {
-        false => Warp::None,
-        // However near the reals come to a minimum, what other integers and categories are worth has to be seen.
-        true if problem.domain.is_mixed() => Warp::Bend,
-        true => Warp::Cut,
-    };
-    let mut normalised = |warp: Warp| {
+    // However near the reals come to a minimum, what other integers and categories are worth has to be seen.
+    let most = if problem.domain.is_mixed() { f64::INFINITY } else { MOST_MEDIANS };
+    let mut normalised = |warp: Option<f64>| {
         work.y.clear();
         work.y.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
         normalise(&mut work.y, warp, &mut work.scratch)
     };
-    let mut outputs = normalised(warp);
+    let mut outputs = normalised(problem.settings.switches.warp.then_some(most));
     let typical = problem.typical_std(run, Output::Objective);
     if outputs.spread() < CLEAR * typical {
-        outputs = normalised(Warp::None).no_narrower_than(typical, &mut work.y);
+        outputs = normalised(None).no_narrower_than(typical, &mut work.y);
     }
     work.noise.clear();
     if typical > 0.0 {

@@ -20,7 +20,7 @@ use std::{fmt, iter};
 const VERSION: u64 = 3;
 
 /// Options of states that were written before: their values became constants, but for `explore_beta`, which tells whether runs explore.
-const GONE: &str = "beta_decay beta_growth beta_least beta_most catch_up explore_beta explore_nugget explore_optimism length_scale_cap nearest \
+const GONE: &str = "beta_decay beta_growth beta_least beta_most catch_up explore_beta explore_nugget explore_optimism nearest \
                     quadratic_margin spread_conditional";
 
 /// Why a saved state could not be continued from.

@@ -150,7 +150,7 @@ fn smooth(rng: &mut Rng, kernel: KernelKind, d: usize) -> (Gp, Vec<f64>) {
         squares + 0.4 * x[0] * x[d - 1] + 0.2 * x[0].powi(3)
     };
     let mut y: Vec<f64> = x.iter().map(value).collect();
-    crate::frame::normalise(&mut y, crate::frame::Warp::None, &mut Vec::new());
+    crate::frame::normalise(&mut y, None, &mut Vec::new());
     // σ_n = 10⁻⁶ on normalised outputs: the presets'.
     let prior = Prior::of(&y, kernel, 1.0, 1e-6);
     (Gp::fit_with_jitter(prior, &y, buffers(&vec![1.0; d], &x)).unwrap(), y)

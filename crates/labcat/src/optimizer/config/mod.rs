@@ -13,6 +13,7 @@ use crate::domain::Domain;
 use crate::frame::AxisOrder;
 use crate::gp::likelihood::Curvature;
 use crate::length_scale::Ascent;
+use crate::math;
 use crate::names::{UnknownName, unknown};
 use crate::trust_region::TrustRegion;
 use strum::VariantNames;
@@ -118,6 +119,7 @@ impl Config {
                     ..=2 => Curvature::Exact,
                     _ => Curvature::AverageInformation,
                 }),
+                longest: self.length_scale_cap.map_or(f64::INFINITY, math::ln),
             },
             // In few dimensions the length-scales shrink the region; in many they learn too slowly, and β has to.
             beta_least: beta * if d <= MANY_DIMENSIONS { 1.0 } else { LEAST_SHARE },

@@ -154,6 +154,8 @@ switches! {
         newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
         curvature: Option<Curvature>, Some(Curvature::Exact) => None,
             "second derivatives of the likelihood for Newton's step (none: exact for d <= 2, average_information above)";
+        length_scale_cap: Option<f64> where above(1.0, 1e6), None => Some(4.0),
+            "no length-scale changes by more than this factor in a step (none: no limit)";
     }
     "Trust region" {
         beta: Option<f64> where POSITIVE, None, "half the side of the trust region, in length-scales (none: 1/d within [0.1, 1])";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::Domain;
-use crate::frame::{Frame, Warp, normalise};
+use crate::frame::{Frame, MOST_MEDIANS, normalise};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::optimizer::Optimizer;
 use crate::optimizer::config::{Config, Preset};
@@ -30,7 +30,7 @@ fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>)
 /// y′ of the members.
 fn outputs(optimizer: &Optimizer) -> Vec<f64> {
     let mut y: Vec<f64> = optimizer.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).collect();
-    normalise(&mut y, if optimizer.settings.switches.warp { Warp::Cut } else { Warp::None }, &mut Vec::new());
+    normalise(&mut y, optimizer.settings.switches.warp.then_some(MOST_MEDIANS), &mut Vec::new());
     y
 }
 
