@@ -15,7 +15,7 @@ def simulate(x):
 
 if __name__ == "__main__":  # Dask starts processes that import this file
     # On a real cluster: Client("tcp://scheduler:8786").
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         started = time.perf_counter()
         # As many evaluations run at once as the cluster has threads. As soon as one ends the next

@@ -65,7 +65,7 @@ def test_a_dask_cluster_gives_the_same(tmp_path):
     from distributed import LocalCluster
 
     alone = run_all(RUNS, ResultsFile(tmp_path / "a.jsonl"), show_progress=False)
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = "dask://" + cluster.scheduler_address.removeprefix("tcp://")
         shared = run_all(RUNS, ResultsFile(tmp_path / "b.jsonl"), cluster=address, show_progress=False)
     assert list(map(without_time, alone)) == list(map(without_time, shared))

@@ -87,16 +87,14 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     if !wanted || is_waiting(problem, run) {
         return None;
     }
-    let (newest, above) = model.made.surprise.take()?;
+    let (newest, above) = model.made.surprise.take().filter(|_| work.merits.len() == run.now.members.len())?;
     let (observations, members, gp) = (problem.observations, &run.now.members, &model.surrogate.gp);
     let allowed = MARGIN * (model.outputs.to_user(newest) - model.outputs.to_user(newest - above)).abs();
-    // Heights above the best, without the warp: of the values, and by merit.
-    let (from, range, merit) = (model.standing.merit, model.outputs.range(), Merit::of_told(problem, run));
-    let height = |value: f64| (value - from) / range;
+    // Heights above the best, without the warp: of the values, and by merit as the step knew it.
+    let (from, range) = (model.standing.merit, model.outputs.range());
     work.linear.clear();
-    work.linear.extend(members.iter().filter_map(|&p| observations.value(p)).map(height));
-    work.merits.clear();
-    work.merits.extend(members.iter().filter_map(|&p| merit.told(problem, p)).map(height));
+    work.linear.extend(members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - from) / range));
+    work.merits.iter_mut().for_each(|m| *m = (*m - from) / range);
     work.scratch.clone_from(&work.merits);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[gp.len() / 2];

@@ -106,7 +106,7 @@ pub(super) struct Workspace {
     pub(super) y: Vec<f64>,
     pub(super) linear: Vec<f64>,
     noise: Vec<f64>,
-    /// The members' values without their noise, their merits, and the merits between 0 and 1.
+    /// The members' values without their noise, their merits (which forecasts of the newest step read), and the merits between 0 and 1.
     values: Vec<f64>,
     pub(super) merits: Vec<f64>,
     rank: Vec<f64>,
