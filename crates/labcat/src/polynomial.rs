@@ -9,9 +9,9 @@ use crate::sqp::{self, Look, Program};
 pub(crate) use labcat_numerics::polynomial::{Polynomial, Terms};
 
 /// Most of Newton's steps in a descent.
-const ROUNDS: usize = 100;
+const NEWTON_STEPS: usize = 100;
 /// A bound or a limit that is met up to rounding is met.
-const ROUNDING: f64 = 1e-9;
+const MET: f64 = 1e-9;
 
 /// A polynomial of the coordinates of a frame.
 pub(crate) trait InFrame {
@@ -81,7 +81,7 @@ impl InFrame for Polynomial {
         x.resize(frame.dim(), 0.0);
         frame.to_local(&self.minimiser, &mut x);
         let value = self.evaluate(&x);
-        let satisfied = limits.iter().all(|limit| limit.value(&x) <= ROUNDING);
+        let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
         self.way = x;
         satisfied.then_some(value)
     }
@@ -122,13 +122,13 @@ fn descend(
     let mut found: Vec<(f64, Vec<f64>)> = Vec::new();
     for start in std::iter::once(frame.local(&nearest)).chain(starts) {
         if !found.iter().any(|(_, minimum)| falls(program.fit, &start, minimum)) {
-            let x = sqp::minimise(program, &within, &start, 1.0, ROUNDS).0;
+            let x = sqp::minimise(program, &within, &start, 1.0, NEWTON_STEPS).0;
             found.push((program.fit.value(&x), x));
         }
     }
     let x = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
     let snap = |(u, (low, high)): (f64, &(f64, f64))| {
-        let (u, width) = (u.clamp(*low, *high), ROUNDING * (high - low));
+        let (u, width) = (u.clamp(*low, *high), MET * (high - low));
         if u - low <= width {
             *low
         } else if high - u <= width {

@@ -27,7 +27,7 @@ const FIFTH: usize = 5;
 const QUARTIC_TRIES: usize = 8;
 const QUARTIC_STARTS: usize = 8;
 /// A smaller error of a quartic, in the median of the heights, may be rounding.
-const ROUNDING: f64 = 1e-9;
+const LEAST_ERROR: f64 = 1e-9;
 
 impl Followed {
     /// Where in the history too little of it came true, if so.
@@ -65,7 +65,7 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
 }
 
 /// The polynomials of the members, the simplest first.
-const EACH: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
+const SIMPLEST_FIRST: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
 
 /// The members along the axes that move: places in a frame and in its box, how much worse than the best each is by merit, and the median
 /// of that.
@@ -125,7 +125,7 @@ fn best_fit(
 ) -> Option<Forecast> {
     let limits = limits(problem, run, members, work)?;
     let (n, d) = (work.linear.len(), members.frame.dim());
-    for terms in EACH {
+    for terms in SIMPLEST_FIRST {
         let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
         let predicts = |error: f64| error * range <= allowed;
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
@@ -183,7 +183,8 @@ fn limits(
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
         let mut fit = std::mem::take(&mut work.polynomial);
         let predicts = |error: f64| error <= MARGIN * spread;
-        let error = EACH.into_iter().find_map(|terms| fit_if(predicts, &mut fit, terms, members, (&g, &work.merits)));
+        let error =
+            SIMPLEST_FIRST.into_iter().find_map(|terms| fit_if(predicts, &mut fit, terms, members, (&g, &work.merits)));
         // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
         let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         let mut limit = fit.clone();
@@ -312,7 +313,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     }
     let missed = |row: usize| typical / (typical + y[row]) * (fit.at_row(inputs, row) - y[row]).abs();
     // What is smaller than that may be rounding, which decides nothing.
-    let error = (n - d..n).map(missed).fold(ROUNDING * typical, f64::max);
+    let error = (n - d..n).map(missed).fold(LEAST_ERROR * typical, f64::max);
     if error > MARGIN * typical || !fit.fit(terms, inputs, y, y, n, typical) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
 use super::config::Noise;
-use super::dataset::{self, Output};
+use super::dataset::{self, CLEAR, Output};
 use super::merit::Merit;
 use super::nearest::Nearest;
 use super::problem::Problem;
@@ -30,8 +30,6 @@ const MOST_BETA: f64 = 1.0;
 /// The least β and the least nugget of an exploration run, which then sees the shape of what is rugged.
 const EXPLORE_BETA: f64 = 0.5;
 const EXPLORE_NUGGET: f64 = 0.03;
-/// Values are warped only while their spread is this many times the noise.
-const CLEAR: f64 = 20.0;
 /// Noise of this part of the members' spread is all that the model sees, and how fast a run's memory of that follows.
 const DROWNED: f64 = 1.0 / 3.0;
 const FOLLOW: f64 = 0.2;
@@ -41,7 +39,7 @@ const PATIENCE: usize = 40;
 const SMALL_REGION: f64 = 1e-4;
 /// Violations of a constraint per coefficient of its trend, and among how many of the newest observations they are looked for.
 const VIOLATIONS: usize = 2;
-const AMONG: usize = 1000;
+const VIOLATIONS_AMONG: usize = 1000;
 /// Two places are one if they are nearer than this part of the trust region.
 const SAME_PLACE: f64 = 2e-3;
 
@@ -508,7 +506,7 @@ pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &
 /// The violations of a constraint nearest to the centre of the frame, at most `most`: their places in it, and values.
 fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usize) -> Vec<(Vec<f64>, f64)> {
     let observations = problem.observations;
-    let newest = observations.len().saturating_sub(AMONG)..observations.len();
+    let newest = observations.len().saturating_sub(VIOLATIONS_AMONG)..observations.len();
     let violated = |p: usize| problem.output(Output::Constraint(k), p).filter(|g| *g > 0.0);
     let place = |p: usize| run.now.frame.local(observations.unit(p));
     let mut found: Vec<_> = newest.filter_map(|p| violated(p).map(|g| (place(p), g))).collect();
