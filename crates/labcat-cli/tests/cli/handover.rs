@@ -100,7 +100,7 @@ fn a_lock_that_is_held_long_costs_no_evaluation() {
     first.kill().unwrap();
     first.wait().unwrap();
     drop(lock);
-    dir.labcat(&["worker", "s.toml"]).expect(0).says("taken in");
+    dir.labcat(&["worker", "s.toml"]).expect(0).says("has been stored");
     let told = dir.told("s.db");
     assert_eq!((told.len(), lines(&dir, "started")), (1, 1), "it was not evaluated again");
     assert!(!dir.path("s.db-evaluation-0").exists());
@@ -121,7 +121,7 @@ fn residuals_and_the_noise_of_constraints_are_kept_too() {
     first.kill().unwrap();
     first.wait().unwrap();
     drop(lock);
-    dir.labcat(&["worker", "s.toml"]).expect(0).says("taken in");
+    dir.labcat(&["worker", "s.toml"]).expect(0).says("has been stored");
     let told = &dir.labcat(&["export", "s.toml", "--json"]).expect(0).json()["evaluations"][0];
     assert_eq!((&told["residuals"], &told["result"]["mass_std"]), (&json!([0.1, -0.2]), &json!(0.5)), "{told}");
     let db = rusqlite::Connection::open(dir.path("s.db")).unwrap();

@@ -75,9 +75,9 @@ fn values_of_all_types_go_out_and_come_back() {
     dir.write("t.toml", CONDITIONAL);
     dir.write("data.csv", &table);
     let taken = dir.labcat(&["import", "t.toml", "data.csv"]);
-    assert!(taken.expect(0).stdout.contains("20 evaluations taken in"), "{}", taken.stdout);
+    assert!(taken.expect(0).stdout.contains("20 evaluations imported"), "{}", taken.stdout);
     let again = dir.labcat(&["import", "t.toml", "data.csv"]);
-    assert!(again.expect(0).stdout.contains("0 evaluations taken in"), "{}", again.stdout);
+    assert!(again.expect(0).stdout.contains("0 evaluations imported"), "{}", again.stdout);
     assert_eq!(dir.labcat(&["export", "t.toml", "--json"]).json()["evaluations"].as_array().unwrap().len(), 20);
     dir.write("bad.csv", "solver,rate,n,threads,value\ncholesky,0.1,5,4,1\n");
     dir.labcat(&["import", "t.toml", "bad.csv"]).expect(2).says("which is none of lu, qr, svd");
