@@ -28,7 +28,7 @@ fn ends(command: &mut Command) -> Ended {
     };
     let stdout = thread::spawn(move || read(&mut out));
     let stderr = thread::spawn(move || read(&mut err));
-    let give_up = Instant::now() + Duration::from_secs(30);
+    let give_up = Instant::now() + Duration::from_secs(120);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
