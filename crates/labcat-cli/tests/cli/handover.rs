@@ -72,15 +72,16 @@ fn a_study_file_that_is_half_saved_costs_no_evaluation() {
     let dir = Dir::new("half-saved");
     let whole = slow("budget = 3", 0.4);
     dir.write("s.toml", &whole);
-    let worker = worker(&dir);
+    let mut worker = dir.command(&["worker", "s.toml"]);
+    worker.stdout(Stdio::null()).stderr(fs::File::create(dir.path("said")).unwrap());
+    let mut worker = worker.spawn().unwrap();
     wait_for("the first evaluation", || lines(&dir, "started") == 1);
     dir.write("s.toml", "[study\nbudg");
     wait_for("its value", || dir.told("s.db").len() == 1);
-    thread::sleep(Duration::from_millis(500));
+    wait_for("word of the wait", || dir.read("said").contains("s.toml"));
     dir.write("s.toml", &whole);
-    let (code, said) = said(worker);
-    assert_eq!((code, dir.told("s.db").len(), lines(&dir, "started")), (Some(0), 3, 3), "{said}");
-    assert!(said.contains("s.toml"), "the wait is said: {said}");
+    let code = worker.wait().unwrap().code();
+    assert_eq!((code, dir.told("s.db").len(), lines(&dir, "started")), (Some(0), 3, 3), "{}", dir.read("said"));
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn failures_in_a_row_are_counted_over_all_workers() {
 #[test]
 fn an_edited_command_is_used_by_every_worker_and_said() {
     let dir = Dir::new("edited-command");
-    let text = |value: &str| study("budget = 12", &shell(&format!("echo >> started; sleep 0.2; echo {value}")));
+    let text = |value: &str| study("budget = 10", &shell(&format!("echo >> started; sleep 0.5; echo {value}")));
     dir.write("s.toml", &text("1"));
     let workers = [worker(&dir), worker(&dir)];
     wait_for("two evaluations", || lines(&dir, "started") >= 4);
