@@ -337,9 +337,10 @@ impl Walk {
             }
         }
         let mut plan = Plan::new(preset, seed, &chosen);
-        plan.config.direction = *dice.pick(&[Direction::Minimize, Direction::Maximize]);
+        let direction = *dice.pick(&[Direction::Minimize, Direction::Maximize]);
+        plan.config.direction = if plan.tells_residuals { Direction::Minimize } else { direction };
         let optimizer = plan.optimizer();
-        let (told, seen, enqueued) = (Vec::new(), HashSet::new(), VecDeque::new());
+        let (told, seen, enqueued) = (Vec::new(), HashSet::new(), plan.start().into_iter().collect());
         Self { plan, optimizer, dice, told, seen, enqueued, next_id: 0 }
     }
 
