@@ -244,7 +244,7 @@ fn another_number_of_residuals_than_before_is_a_failure_and_nothing_is_lost() {
     dir.write("s.toml", &study("budget = 8", &format!("{}\nmax_consecutive_failures = 3", shell(script))));
     let ended = dir.labcat(&["run", "s.toml"]);
     ended.expect(1).says("3 evaluations in a row failed").says("it gave 3 residuals, evaluation 0 had 2");
-    ended.says("`labcat correct s.toml 0 failed` takes it away");
+    ended.says("`labcat correct s.toml 0 failed` removes it");
     assert_eq!(dir.told("s.db").len(), 4, "everything is there");
     assert!(exported(&dir)[1]["stdout"].as_str().unwrap().contains("residuals"), "also what was printed");
     dir.labcat(&["worker", "s.toml"]).expect(1).says("it gave 3 residuals, evaluation 0 had 2");
