@@ -10,13 +10,13 @@ use crate::math;
 use crate::rng::Rng;
 
 /// How many rounds of rejection the samples get before the rest of them are clipped to the bounds.
-const ROUNDS: usize = 10;
+const REJECTION_ROUNDS: usize = 10;
 /// Samples near the best point shrink the trust region by factors between this and 1.
-const NEAREST: f64 = 1e-4;
+const LEAST_SCALE: f64 = 1e-4;
 
 /// Such a factor, uniform in its logarithm.
 pub(crate) fn nearer(rng: &mut Rng) -> f64 {
-    math::pow(NEAREST, rng.unit())
+    math::pow(LEAST_SCALE, rng.unit())
 }
 
 /// The maximisation to do.
@@ -166,7 +166,7 @@ impl Maximiser {
         }));
         self.x.resize(d, 0.0);
         self.clipped = 0;
-        let mut draws = ROUNDS * m;
+        let mut draws = REJECTION_ROUNDS * m;
         let mut c = 0;
         while c < m {
             for (x, (low, high)) in self.x.iter_mut().zip(&self.interval) {

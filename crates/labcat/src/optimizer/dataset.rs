@@ -7,6 +7,8 @@ use super::run::{LocalRun, Progress};
 use crate::frame::Frame;
 use crate::gp::{Gp, Prior};
 
+/// Values are bent towards their logarithm only from this many times the noise on: below, it would be bent with them.
+pub(super) const CLEAR: f64 = 20.0;
 /// Noise of less than this part of the run's spread is not looked for: a run that has come so far sees rounding.
 const NOTICED: f64 = 1e-6;
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.

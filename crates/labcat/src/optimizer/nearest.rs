@@ -7,7 +7,7 @@ use crate::observations::Observations;
 use crate::polynomial::Terms;
 
 /// A fit of the nearest takes this many observations for each coefficient. (Three with pending evaluations: no better.)
-const EACH: f64 = 1.5;
+const PER_COEFFICIENT: f64 = 1.5;
 /// They are looked for among this many times as many of the newest.
 pub(super) const NEWEST: usize = 4;
 /// No fit has more coefficients: its cost grows with their cube.
@@ -40,7 +40,7 @@ pub(super) fn count(settings: &Settings, terms: Terms, d: usize) -> usize {
         _ => switches.nearby && d >= LEAST_DIMENSION,
     };
     let made = switches.quadratic && made && coefficients <= MOST_COEFFICIENTS;
-    if made { (EACH * coefficients as f64) as usize } else { 0 }
+    if made { (PER_COEFFICIENT * coefficients as f64) as usize } else { 0 }
 }
 
 /// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.

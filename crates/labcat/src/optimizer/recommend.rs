@@ -12,7 +12,7 @@ use crate::gp::PointPrediction;
 
 /// Under noise, what is to be improved on is the lowest mean plus this many standard deviations, where the constraints are satisfied with as
 /// many to spare.
-const CAUTION: f64 = 1.0;
+const SPARE: f64 = 1.0;
 /// Gradient steps on the way to it.
 const DESCENTS: usize = 50;
 /// Finds the constrained minimum of the model, for the penalty parameters and as a candidate; and under noise the lowest mean, which is then
@@ -52,7 +52,7 @@ fn moves(problem: Problem<'_>, run: &LocalRun) -> Vec<bool> {
 /// The lowest mean of the trust region, with some caution, and its standard deviation.
 fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model, work: &mut Workspace) -> (f64, f64, bool) {
     // The lower confidence bound with a negative factor is the upper one.
-    let (kind, optimism) = (AcquisitionKind::LowerConfidenceBound, -CAUTION / KAPPA);
+    let (kind, optimism) = (AcquisitionKind::LowerConfidenceBound, -SPARE / KAPPA);
     let landscape = Landscape { surrogate: &model.surrogate, kind, incumbent: 0.0, optimism };
     let search = Search { beta: run.now.beta, refinements: DESCENTS, ..problem.settings.search };
     let (centre, moves, frame) = ([run.now.frame.centre().to_vec()], moves(problem, run), &run.now.frame);
@@ -64,7 +64,7 @@ fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model, work: &mut Worksp
 /// The same among points that the models of the constraints allow with some caution, and whether it is one; else the centre.
 fn under_constraints(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, bool) {
     let (frame, surrogate) = (&run.now.frame, &model.surrogate);
-    let bound = Bound { kappa: -CAUTION, caution: CAUTION };
+    let bound = Bound { kappa: -SPARE, caution: SPARE };
     let how = (bound, run.now.beta, &*moves(problem, run));
     let (x, _) = descent::minimise(problem, frame, surrogate, how, &model.lowest.minimum);
     let mut u = descent::place(problem, frame, &x);
