@@ -3,7 +3,7 @@
 mod outputs;
 mod principal;
 
-pub(crate) use outputs::{MOST_MEDIANS, Outputs, normalise, normalise_bent};
+pub(crate) use outputs::{MOST_MEDIANS, Outputs, Tail, normalise, normalise_bent};
 pub(crate) use principal::{AxisOrder, PrincipalAxes};
 
 use crate::linalg::{self, Matrix};

@@ -157,6 +157,42 @@ pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outpu
     outputs
 }
 
+/// The bend of a constraint with heavy tails, sgn(g) q ((1 + |g| / q)^p − 1) / p, or q ln(1 + |g| / q) for p = 0: it keeps zero, signs and, near
+/// zero, slopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Tail {
+    /// 1/q, 0 for no bend.
+    rate: f64,
+    power: f64,
+}
+
+impl Tail {
+    /// Bends beyond this size.
+    pub(crate) fn beyond(size: f64, power: f64) -> Self {
+        Self { rate: (1.0 / size).min(f64::MAX), power }
+    }
+
+    pub(crate) fn bend(self, g: f64) -> f64 {
+        if self.rate == 0.0 {
+            return g;
+        }
+        let height = self.height(g);
+        let bent = if self.power == 0.0 { height } else { math::expm1(self.power * height) / self.power };
+        (bent / self.rate).copysign(g)
+    }
+
+    /// The logarithm of the derivative of the bent value.
+    pub(crate) fn ln_slope(self, g: f64) -> f64 {
+        (self.power - 1.0) * self.height(g)
+    }
+
+    /// ln(1 + |g| / q).
+    fn height(self, g: f64) -> f64 {
+        math::log1p((self.rate * g.abs()).min(f64::MAX))
+    }
+}
+
 /// From this median of y′ on, no warp.
 const NO_TAIL: f64 = 0.5;
 

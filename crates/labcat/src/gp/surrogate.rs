@@ -2,6 +2,7 @@
 //! objective's factor as long as it has the same rows and no noise of its own.
 
 use super::{Buffers, Gp, PointPrediction, Prior};
+use crate::frame::Tail;
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::polynomial::{Polynomial, Terms};
@@ -9,6 +10,13 @@ use crate::polynomial::{Polynomial, Terms};
 /// The least prior standard deviation of a constraint around its trend, in units of the objective's: what rounding leaves of one that
 /// is linear.
 const LEAST_DEVIATION: f64 = 1e-9;
+
+/// A constraint is bent where that makes its values so many times e likelier. Bends that are tried: by these powers, beyond so many quantiles of
+/// its size (the half, a quarter, …) and beyond this part of the least one.
+const DOUBT: f64 = 3.0;
+const POWERS: [f64; 2] = [0.0, 1.0 / 3.0];
+const QUANTILES: usize = 6;
+const BELOW: f64 = 0.01;
 
 /// The objective and the constraints of a step.
 #[derive(Clone, Debug)]
@@ -62,8 +70,62 @@ impl Surrogate {
         Self { gp, constraints: Vec::new() }
     }
 
-    /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none.
-    pub(crate) fn add_constraint(&mut self, mut g: Vec<f64>, noise: &[f64], rows: &Rows<'_>, fit: &mut Polynomial) {
+    /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint at these inputs, if far likelier
+    /// than without.
+    fn likeliest_tail(&self, g: &[f64], x: &Matrix) -> Tail {
+        let mut sizes: Vec<f64> = g.iter().map(|g| g.abs()).filter(|g| *g > 0.0).collect();
+        sizes.sort_unstable_by(f64::total_cmp);
+        let trend = self.trend(x);
+        let likelihood = |tail: Tail| {
+            let mut bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
+            let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
+            bent.iter_mut().for_each(|g| *g /= largest);
+            linalg::solve_lower(&self.gp.b.factor, &mut bent);
+            remove(&mut bent, &trend);
+            let square = linalg::dot(&bent, &bent).max(f64::MIN_POSITIVE);
+            // In units in which the bend changes no volume, the likeliest signal.
+            let unit = g.iter().map(|g| tail.ln_slope(*g)).sum::<f64>() / g.len() as f64;
+            (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square))
+        };
+        let quantiles = (1..=QUANTILES).map(|k| sizes.len() >> k).filter_map(|at| sizes.get(at).copied());
+        let (mut tail, mut most) = (Tail::default(), likelihood(Tail::default()) + DOUBT);
+        for size in quantiles.chain(sizes.first().map(|least| BELOW * least)) {
+            for bend in POWERS.map(|power| Tail::beyond(size, power)) {
+                let likelihood = likelihood(bend);
+                if likelihood > most {
+                    (tail, most) = (bend, likelihood);
+                }
+            }
+        }
+        tail
+    }
+
+    /// An orthonormal basis of the linear functions of inputs, of the constants alone where there are too few, as the rows are correlated.
+    fn trend(&self, x: &Matrix) -> Vec<Vec<f64>> {
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        let columns = if x.rows() > x.cols() + 1 { x.cols() } else { 0 };
+        for mut t in std::iter::once(vec![1.0; x.rows()]).chain((0..columns).map(|j| x.col(j).to_vec())) {
+            linalg::solve_lower(&self.gp.b.factor, &mut t);
+            let before = linalg::dot(&t, &t);
+            remove(&mut t, &basis);
+            let square = linalg::dot(&t, &t);
+            if square > f64::EPSILON * before {
+                t.iter_mut().for_each(|t| *t /= square.sqrt());
+                basis.push(t);
+            }
+        }
+        basis
+    }
+
+    /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none;
+    /// and gives how it is bent.
+    pub(crate) fn add_constraint(
+        &mut self,
+        mut g: Vec<f64>,
+        mut noise: Vec<f64>,
+        rows: &Rows<'_>,
+        fit: &mut Polynomial,
+    ) -> Tail {
         let (x, spread) = (self.gp.inputs(), self.gp.prior().signal.sqrt());
         // In a small region a constraint is nearly linear; the process has only to tell what it is besides.
         let mut moving = Matrix::zeros(x.rows(), rows.axes.len());
@@ -71,6 +133,9 @@ impl Surrogate {
             moving.col_mut(k).copy_from_slice(x.col(i));
         }
         uncensor(&mut g, &moving, rows, fit);
+        let tail = self.likeliest_tail(&g, &moving);
+        noise.iter_mut().zip(&g).for_each(|(v, g)| *v *= math::exp(2.0 * tail.ln_slope(*g)));
+        g.iter_mut().for_each(|g| *g = tail.bend(*g));
         let n = g.len() as f64;
         let mean = g.iter().sum::<f64>() / n;
         let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
@@ -89,10 +154,11 @@ impl Surrogate {
         };
         let residual: Vec<f64> = g.into_iter().enumerate().map(around).collect();
         let variance = linalg::dot(&residual, &residual) / freedom;
-        let process = self.process(residual, variance, noise, unit);
+        let process = self.process(residual, variance, &noise, unit);
         let slope = slope.into_iter().map(|s| unit * s).collect();
         let uncertain = (has_trend && !noise.is_empty()).then(|| (fit.clone(), rows.axes.to_vec(), variance.sqrt()));
         self.constraints.push(Constraint { constant: unit * constant, slope, unit, process, uncertain });
+        tail
     }
 
     /// Adds a constraint with a model of its own: what the objective's coordinates are multiplied by for it, and its output where g = 0.
@@ -228,6 +294,14 @@ impl Constraint {
         limit.std = limit.std.hypot(self.trend_std(x));
         linalg::axpy(&mut limit.mean_gradient, 1.0, &self.slope);
         limit
+    }
+}
+
+/// Takes out what lies along the vectors of an orthonormal basis.
+fn remove(v: &mut [f64], basis: &[Vec<f64>]) {
+    for b in basis {
+        let along = linalg::dot(v, b);
+        linalg::axpy(v, -along, b);
     }
 }
 

@@ -470,7 +470,7 @@ fn drop_rows<T>(rows: &mut Vec<T>, dropped: &[usize]) {
 
 /// The models of the measured constraints, of the members and of failed evaluations in the region that measured them: those enter the
 /// model of the objective at its own mean, where they change nothing but the variance.
-pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &mut Surrogate, work: &mut Workspace) {
+fn add_constraints(problem: Problem<'_>, run: &mut LocalRun, surrogate: &mut Surrogate, work: &mut Workspace) {
     let (observations, domain) = (problem.observations, problem.domain);
     if problem.constraints() == 0 {
         return;
@@ -491,6 +491,7 @@ pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &
     let typical = sorted.get(sorted.len() / 2).copied().filter(|r| *r > 0.0).unwrap_or(1.0);
     // Integers and categories that stand still have no part in the trend.
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
+    run.now.tails.clear();
     for k in 0..problem.constraints() {
         let output = Output::Constraint(k);
         let g: Vec<f64> = rows.iter().filter_map(|&p| problem.output(output, p)).collect();
@@ -499,7 +500,7 @@ pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &
         let noise: Vec<f64> = if noisy { rows.iter().map(variance).collect() } else { Vec::new() };
         let violated = nearest_violations(problem, run, k, VIOLATIONS * (axes.len() + 1));
         let rows = Rows { axes: &axes, rank: &rank, typical, violated: &violated };
-        surrogate.add_constraint(g, &noise, &rows, &mut work.polynomial);
+        run.now.tails.push(surrogate.add_constraint(g, noise, &rows, &mut work.polynomial));
     }
 }
 
@@ -589,7 +590,7 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
 /// The model of the objective with those of the measured constraints and with the derivatives that were told.
 pub(super) fn surrogate(
     problem: Problem<'_>,
-    run: &LocalRun,
+    run: &mut LocalRun,
     gp: Gp,
     outputs: &Outputs,
     work: &mut Workspace,

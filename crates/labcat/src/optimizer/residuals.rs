@@ -120,10 +120,8 @@ fn least(
     let d = axes.len();
     let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
-    let limit = |(k, penalty): (usize, &f64)| {
-        rows.iter().map(|row| penalty * observations.constraints(row.position)[k]).collect()
-    };
-    let limits = merit.penalties.iter().enumerate().map(limit).collect();
+    let limit = |k: usize| rows.iter().map(|row| merit.priced(k, observations.constraints(row.position)[k])).collect();
+    let limits = (0..merit.count()).map(limit).collect();
     let origin = origin(observations).unwrap_or(rows[0].position);
     let model = Residuals::fit(points, &inner_products(observations, (origin, rows), products), limits, radius, noisy)?;
     let (mut within, centre): (_, Vec<f64>) = (Halfspaces::cube(d, radius), axes.iter().map(|&i| centre[i]).collect());

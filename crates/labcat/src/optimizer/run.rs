@@ -4,7 +4,7 @@ use super::config::Settings;
 use super::noise::Noisy;
 use crate::design;
 use crate::domain::{Axis, Domain};
-use crate::frame::Frame;
+use crate::frame::{Frame, Tail};
 use crate::gp::Buffers;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
@@ -114,6 +114,9 @@ pub(super) struct Progress {
     /// The penalty parameter of each measured constraint, in units of the objective: its multipliers in the models so far.
     #[cfg_attr(feature = "serde", serde(rename = "prices", default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) penalties: Vec<f64>,
+    /// How each measured constraint is bent.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) tails: Vec<Tail>,
     /// What is known of the noise.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) noise: Noisy,
@@ -138,6 +141,7 @@ impl Progress {
         self.frame.copy_from(&other.frame);
         (self.beta, self.told, self.spread, self.others) = (other.beta, other.told, other.spread, other.others);
         self.penalties.clone_from(&other.penalties);
+        self.tails.clone_from(&other.tails);
         self.noise.clone_from(&other.noise);
     }
 }
@@ -174,8 +178,8 @@ impl LocalRun {
 
     /// A run that begins with observations there are, in a frame.
     pub(super) fn with(number: usize, members: Vec<usize>, frame: Frame, beta: f64, noise: Noisy) -> Self {
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, noise, penalties: Vec::new() };
-        let (design, failed) = (Vec::new(), Vec::new());
+        let (design, failed, penalties, tails) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, penalties, tails, noise };
         let (crowd, revised, followed, radius, extent) = (0, false, None, 0.0, Extent::Region);
         Self { number, design, failed, crowd, revised, followed, radius, extent, now, before: None }
     }
