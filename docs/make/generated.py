@@ -55,7 +55,8 @@ def options() -> str:
     ]
     groups: dict[str, list[str]] = {}
     for name, option in labcat.SWITCHES.items():
-        cells = [f"`{name}`", option.help, option.allowed, f"`{short(option.default)}`", f"`{short(option.paper)}`"]
+        allowed = option.allowed.replace("18446744073709552000", "2⁶⁴ − 1")
+        cells = [f"`{name}`", option.help, allowed, f"`{short(option.default)}`", f"`{short(option.paper)}`"]
         groups.setdefault(option.group, []).append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     for group, rows in groups.items():
         title = group[:1].upper() + group[1:]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy.typing as npt
 
 from ._constraints import Constraints
-from ._minimize import FIRST_FAILURES, OnError, optimize, says_keywords
+from ._minimize import OnError, optimize, says_keywords
 from ._misfit import Loss, Misfit
 from ._optimizer import Bounds, Preset
 from ._space import Points, Radius
@@ -48,7 +48,7 @@ def least_squares(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
-    max_first_failures: int | None = FIRST_FAILURES,
+    max_first_failures: int | None = 10,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     constraints: Constraints | None = None,

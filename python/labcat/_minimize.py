@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 OnError = Literal["raise", "fail"]
 
-FIRST_FAILURES = 10
 _NOT_ITS_OWN = ("fun", "residuals", "bounds", "switches")
 
 
@@ -78,7 +77,7 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
-    max_first_failures: int | None = FIRST_FAILURES,
+    max_first_failures: int | None = 10,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     jac: bool | None = None,
@@ -252,7 +251,7 @@ def maximize(
     callback: Callable[..., Any] | None = None,
     progress: bool = False,
     on_error: OnError = "raise",
-    max_first_failures: int | None = FIRST_FAILURES,
+    max_first_failures: int | None = 10,
     timeout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     jac: bool | None = None,

@@ -12,10 +12,10 @@ class Switches(TypedDict, total=False):
     """Every one of `labcat.SWITCHES` that is no keyword of its own, as budget, target and tolerance."""
 
     precision: float
-    """End a local run when its outputs differ by no more than this part of its own spread (or by rounding)."""
+    """End a local run when its outputs differ by no more than this fraction of its own spread (or by rounding)."""
 
     search: Literal["local", "global"]
-    """Local runs alone, or in turn with a model of the whole box (global)."""
+    """Local runs only, or in turn with a model of the whole box (global)."""
 
     initial_points: int | None
     """Evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)."""
@@ -33,13 +33,13 @@ class Switches(TypedDict, total=False):
     """Warp heavy-tailed outputs logarithmically."""
 
     noise: Literal["auto", "none"] | float
-    """Noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective."""
+    """Noise in the values: auto (detected and estimated), none, or its standard deviation in units of the objective."""
 
     kernel: Literal["squared_exponential", "matern52", "matern32"]
-    """Covariance of the model."""
+    """Covariance function of the model."""
 
     signal: float
-    """Signal standard deviation, in units of the outputs' own."""
+    """Signal standard deviation, as a multiple of the standard deviation of the outputs."""
 
     nugget: float
     """Standard deviation of the nugget, on normalised outputs."""
@@ -66,7 +66,7 @@ class Switches(TypedDict, total=False):
     """Widen the trust region after successes, up to a length-scale, and narrow it after failures."""
 
     acquisition: Literal["expected_improvement", "log_expected_improvement", "lower_confidence_bound"]
-    """What a candidate is worth."""
+    """The acquisition function, which says what a candidate is worth."""
 
     optimism: float
     """How many times the model's standard deviation counts in the acquisition."""
@@ -81,13 +81,13 @@ class Switches(TypedDict, total=False):
     """Gradient steps on the acquisition function from the best candidate."""
 
     quadratic: bool
-    """Follow a linear or quadratic fit to its minimum once it forecasts far better than the model."""
+    """Try the minimum of a linear or quadratic regression once it predicts far better than the model."""
 
     nearby: bool
-    """With quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest."""
+    """With quadratic: also try, from time to time, the minimum of a quadratic regression of the nearest observations."""
 
     quartic: bool
-    """With quadratic: also follow a polynomial of the fourth degree that predicts well."""
+    """With quadratic: also try the minimum of a polynomial of the fourth degree that predicts well."""
 
     restarts: bool
     """Start another local run when one has converged."""
@@ -96,10 +96,10 @@ class Switches(TypedDict, total=False):
     """A restart begins with the best point so far among its observations, in place of one of its design."""
 
     restart_design: float
-    """Size of a restart's design, in those of the first."""
+    """Size of a restart's design, as a multiple of the first one."""
 
     explore: bool
-    """Every other local run looks for another basin: a wide trust region, a model that smooths, more optimism."""
+    """Every other local run is an exploration run: a wide trust region, a smoother model, more optimism."""
 
     give_up: float | None
-    """Give a run up when the best of all runs is farther below its best than this many times its range (none: never)."""
+    """Give up a run when its best value is worse than the best of all runs by more than this many times its range (none: never)."""

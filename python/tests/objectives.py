@@ -74,7 +74,7 @@ def sleeps(x):
 def sleeps_on_the_right(x, log):
     """Where it sleeps it has started a program, which sleeps too and notes that it did."""
     if x[0] > 0:
-        subprocess.run(["sh", "-c", f"sleep 2; touch {log}/survived"])
+        subprocess.run(["sh", "-c", f"sleep 2.5; touch {log}/survived"])
     return sphere(x)
 
 

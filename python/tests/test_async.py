@@ -1,7 +1,6 @@
 """Objectives that are awaited."""
 
 import asyncio
-import time
 
 import numpy as np
 import pytest
@@ -49,10 +48,8 @@ def test_evaluations_are_awaited_together_and_others_run_meanwhile():
             await asyncio.sleep(0.01)
         return await run
 
-    begun = time.monotonic()
     result = asyncio.run(both())
     assert (result.nfev, most) == (30, 5) and ticks > 10
-    assert time.monotonic() - begun < 30 * 0.05
 
 
 def test_named_parameters_outcomes_constraints_and_checkpoints(tmp_path):
@@ -96,9 +93,10 @@ def test_failures_timeouts_and_callbacks():
 
 
 def test_cancelling_the_run_cancels_its_evaluations():
-    cancelled = []
+    begun, cancelled = [], []
 
     async def forever(x):
+        begun.append(x)
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -106,8 +104,12 @@ def test_cancelling_the_run_cancels_its_evaluations():
             raise
 
     async def main():
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(labcat.aminimize(forever, BOX, workers=3, budget=9), 0.2)
+        run = asyncio.ensure_future(labcat.aminimize(forever, BOX, workers=3, budget=9))
+        while len(begun) < 3:
+            await asyncio.sleep(0.01)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
         await asyncio.sleep(0)
 
     asyncio.run(main())

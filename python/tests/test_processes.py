@@ -166,8 +166,8 @@ def test_no_worker_outlives_its_parent(tmp_path, number):
     pids = [int(pid) for pid in log.read_text().split()]
     assert len(pids) == 4 and all(map(alive, pids))
     parent.send_signal(number)
-    parent.wait(10)
-    deadline = time.monotonic() + 5
+    parent.wait(60)
+    deadline = time.monotonic() + 60
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not any(map(alive, pids))
@@ -199,20 +199,22 @@ def test_an_evaluation_that_takes_too_long_is_a_failed_one(tmp_path, workers, on
         budget=6,
         rng=1,
         workers=workers,
-        timeout=0.5,
+        timeout=1,
         on_error=on_error,
     )
     assert result.nfev == 6
     assert np.array_equal(result.history.failed, result.history.x[:, 0] > 0)
     reasons = {reason for reason in result.history.reason if reason is not None}
-    assert reasons == {"EvaluationTimeout: the evaluation took longer than 0.5 s"}
+    assert reasons == {"EvaluationTimeout: the evaluation took longer than 1 s"}
     assert children() == []
     time.sleep(2 if workers == 1 else 0)
     assert list(tmp_path.iterdir()) == []  # nor is what it had started left
 
 
-def test_the_time_a_worker_takes_to_start_does_not_count():
-    result = labcat.minimize(sphere, BOX, budget=4, rng=1, workers=2, timeout=0.05)
+def test_the_time_a_worker_takes_to_start_does_not_count(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text("import time\n\ntime.sleep(1.5)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    result = labcat.minimize(sphere, BOX, budget=4, rng=1, workers=2, timeout=1)
     assert result.nfev == 4 and not result.history.failed.any()
 
 

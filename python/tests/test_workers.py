@@ -346,7 +346,7 @@ def test_worker_processes_end_with_the_run():
         objectives.slow_sphere, BOX, budget=30, rng=1, workers=3, callback=callback
     )
     assert result.status == 99 and 1 <= result.nfev <= 3
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 120
     assert children() == []
 
 

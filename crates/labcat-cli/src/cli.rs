@@ -304,7 +304,7 @@ Examples:
 
 The file has a heading line with each parameter's name and `value`, and the results that the study's
 constraints need; `status` may be there (`failed` marks a failure), other columns are not used. What `labcat export` writes can be imported.
-Rows that the study has already are left out; a bad row is named and nothing is taken in.")]
+Rows that the study already has are skipped. If a row is wrong, the message names it and nothing is imported.")]
 pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -413,7 +413,7 @@ pub(crate) struct Serve {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  labcat backup study.toml saved.db     at any time, also while a run goes on
+  labcat backup study.toml saved.db     at any time, even during a run
 
 An older backup of the same name is replaced. `labcat restore study.toml saved.db` puts it back.")]
 pub(crate) struct Backup {

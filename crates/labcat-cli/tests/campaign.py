@@ -272,7 +272,7 @@ class Campaign:
             assert again <= workers, f"{again} evaluations of {workers} workers were repeated, {files} were kept"
             disk.close()
         print(f"disks: {number} full disks by {kind}: each run ended, the slowest after {slowest:.1f} s; {kept} results were kept in files "
-              "and taken in")
+              "and stored later")
 
     # ---- stalled readers
 

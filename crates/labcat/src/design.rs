@@ -21,7 +21,7 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
 /// The share of a range that the first design reaches from a starting point, if nobody says: as far as the start is from zero, between these two.
 /// In a box a hundred times as wide as the start is large, a least share of .005 solves a tenth fewer of the problems with a starting point.
 const RADIUS: f64 = 0.05;
-const LEAST_RADIUS: f64 = 0.0005;
+const LEAST_START_RADIUS: f64 = 0.0005;
 /// A start of zero has no size: then this share.
 const UNSIZED: f64 = 0.005;
 
@@ -43,7 +43,7 @@ pub(crate) fn around(rng: &mut Rng, domain: &Domain, start: &[f64], radius: Opti
                     (start[i] / factor, start[i] * factor)
                 } else {
                     let share = |share: f64| share * p.high - share * p.low;
-                    let least = share(if start[i] == 0.0 { UNSIZED } else { LEAST_RADIUS });
+                    let least = share(if start[i] == 0.0 { UNSIZED } else { LEAST_START_RADIUS });
                     let by = by.unwrap_or_else(|| start[i].abs().clamp(least, share(RADIUS)));
                     let by = by.max(p.step());
                     (start[i] - by, start[i] + by)

@@ -74,16 +74,16 @@ pub enum KnownError {
 }
 
 /// Points tried before a set is taken for empty.
-const TRIES: usize = 2000;
+const SAMPLED: usize = 2000;
 
 /// How many of them are drawn before others are moved towards the constraints.
 const REJECTIONS: usize = 100;
 
 /// Halvings of a segment towards a point that meets the constraints.
-const HALVINGS: usize = 60;
+const BISECTIONS: usize = 60;
 
 /// What an equation may be off by, relative to the size of its terms: rounding.
-const ROUNDING: f64 = 1e-12;
+const TERMS_ROUNDING: f64 = 1e-12;
 
 impl Known {
     /// And `factors`·x ≤ `bound`.
@@ -116,7 +116,7 @@ impl Known {
     pub fn allows(&self, x: &[f64]) -> bool {
         let size = |a: &[f64]| a.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
         self.linear.iter().all(|(a, b)| sum(a, x) <= *b)
-            && self.equal.iter().all(|(a, b)| (sum(a, x) - b).abs() <= ROUNDING * (size(a) + b.abs()))
+            && self.equal.iter().all(|(a, b)| (sum(a, x) - b).abs() <= TERMS_ROUNDING * (size(a) + b.abs()))
             && self.functions.iter().all(|f| f(x) <= 0.0)
     }
 
@@ -173,7 +173,7 @@ impl Known {
             let value = constant + sum(factors, x);
             // An integer that rounding has moved.
             let whole = value.round();
-            x[*j] = if (value - whole).abs() <= ROUNDING * value.abs() { whole } else { value };
+            x[*j] = if (value - whole).abs() <= TERMS_ROUNDING * value.abs() { whole } else { value };
         }
     }
 
@@ -195,7 +195,7 @@ impl Known {
         }
         let (mut low, mut high) = (0.0, 1.0);
         let mut best = at(0.0);
-        for _ in 0..HALVINGS {
+        for _ in 0..BISECTIONS {
             let middle = 0.5 * (low + high);
             match at(middle) {
                 Some(x) => (low, best) = (middle, Some(x)),
@@ -212,7 +212,7 @@ impl Known {
         }
         let d = domain.dim();
         let mut x = vec![0.0; d];
-        for round in 0..TRIES {
+        for round in 0..SAMPLED {
             let mut u: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
             domain.to_user(&u, &mut x);
             if round >= REJECTIONS && !self.admits(domain, &mut x) {
@@ -231,7 +231,7 @@ impl Known {
                 return Ok(u);
             }
         }
-        Err(KnownError::NotFound { tried: TRIES })
+        Err(KnownError::NotFound { tried: SAMPLED })
     }
 
     /// The same among integers and categories, where there are no slopes: random points, improved one parameter at a time.
@@ -240,7 +240,7 @@ impl Known {
         let mut x = vec![0.0; n];
         let mut cube = vec![0.0; n];
         let mut least = f64::INFINITY;
-        for round in 0..TRIES {
+        for round in 0..SAMPLED {
             let mut next = cube.clone();
             if round < REJECTIONS || round % REJECTIONS == 0 {
                 next.fill_with(|| rng.between(-1.0, 1.0));
@@ -262,7 +262,7 @@ impl Known {
                 (least, cube) = (excess, next);
             }
         }
-        Err(KnownError::NotFound { tried: TRIES })
+        Err(KnownError::NotFound { tried: SAMPLED })
     }
 
     /// By how much a point leaves the bounds and violates the constraints, in all.

@@ -122,8 +122,8 @@ impl LengthScales {
     /// (Armijo's rule), at most ten times. On success `gp` becomes the model there. A length at which K cannot be factored is refused as well.
     fn line_search(&mut self, gp: &mut Gp, y: &[f64], prior_sigma: Option<f64>, spare: &mut Buffers) -> bool {
         const ACCEPT: f64 = 1e-4;
-        const SHRINK: f64 = 0.5;
-        const TRIES: usize = 10;
+        const HALF: f64 = 0.5;
+        const TRIALS: usize = 10;
         let slope = linalg::dot(&self.gradient, &self.direction);
         if !(slope.is_finite() && slope > 0.0) {
             return false;
@@ -131,7 +131,7 @@ impl LengthScales {
         let start = gp.log_likelihood() + log_prior(&self.ln_ell, prior_sigma);
         let (n, d) = (gp.inputs().rows(), gp.inputs().cols());
         let mut t = 1.0;
-        for _ in 0..TRIES {
+        for _ in 0..TRIALS {
             self.trial.clear();
             self.trial.extend(self.ln_ell.iter().zip(&self.direction).map(|(l, p)| l + t * p));
             let x = spare.inputs(n, d);
@@ -154,7 +154,7 @@ impl LengthScales {
                 }
                 Err((_, buffers)) => *spare = buffers,
             }
-            t *= SHRINK;
+            t *= HALF;
         }
         false
     }

@@ -4,12 +4,14 @@
 use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
 use crate::qp::Halfspaces;
-use crate::sqp;
+use crate::sqp::{self, Look, Program};
 
 pub(crate) use labcat_numerics::polynomial::{Polynomial, Terms};
 
 /// Most of Newton's steps in a descent.
-const ROUNDS: usize = 100;
+const NEWTON_STEPS: usize = 100;
+/// A bound or a limit that is met up to rounding is met.
+const MET: f64 = 1e-9;
 
 /// A polynomial of the coordinates of a frame.
 pub(crate) trait InFrame {
@@ -17,9 +19,15 @@ pub(crate) trait InFrame {
     /// those that a face of [−1, 1]^d holds.
     fn is_proper(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> bool;
 
-    /// Minimises over a box of u from the centre of the frame, and from further `starts` in it: one Newton step if that stays inside, else quadratic
-    /// programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there.
-    fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) -> f64;
+    /// Minimises over a box of u, where no limit is above 0, from the centre of the frame and from further `starts` in it: one Newton step if that
+    /// stays inside, else quadratic programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there, unless a limit is violated.
+    fn minimise(
+        &mut self,
+        limits: &[Polynomial],
+        frame: &Frame,
+        bounds: &[(f64, f64)],
+        starts: impl Iterator<Item = Vec<f64>>,
+    ) -> Option<f64>;
 }
 
 impl InFrame for Polynomial {
@@ -46,44 +54,76 @@ impl InFrame for Polynomial {
         held.iter().all(|&j| self.minimiser[j].abs() == 1.0) && linalg::cholesky(&mut bend).is_ok()
     }
 
-    fn minimise(&mut self, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) -> f64 {
+    fn minimise(
+        &mut self,
+        limits: &[Polynomial],
+        frame: &Frame,
+        bounds: &[(f64, f64)],
+        starts: impl Iterator<Item = Vec<f64>>,
+    ) -> Option<f64> {
         let mut x = std::mem::take(&mut self.way);
         self.minimiser.clear();
-        if self.newton(&mut x) {
+        if limits.is_empty() && self.newton(&mut x) {
             // Solved in the frame, where H is as round as the frame makes it.
             self.minimiser.resize(frame.dim(), 0.0);
             frame.to_box(&x, &mut self.minimiser);
         }
         let inside = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
-        if self.terms() == Terms::Linear {
+        if limits.is_empty() && self.terms() == Terms::Linear {
             // ∂/∂u_j = Σ_i R_ji g_i / s_i: to the corner that lies below.
             let slopes = self.at_centre().1.iter().zip(frame.scale()).enumerate();
             let slope = |j: usize| slopes.clone().map(|(i, (g, s))| frame.rotation()[(j, i)] * g / s).sum::<f64>();
             let corner = |(j, (low, high)): (usize, &(f64, f64))| if slope(j) > 0.0 { *low } else { *high };
             self.minimiser = bounds.iter().enumerate().map(corner).collect();
         } else if self.minimiser.is_empty() || !self.minimiser.iter().zip(bounds).all(inside) {
-            self.minimiser = descend(self, frame, bounds, starts);
+            self.minimiser = descend(&Limited { fit: self, limits }, frame, bounds, starts);
         }
         x.resize(frame.dim(), 0.0);
         frame.to_local(&self.minimiser, &mut x);
         let value = self.evaluate(&x);
+        let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
         self.way = x;
-        value
+        satisfied.then_some(value)
+    }
+}
+
+/// A polynomial to minimise where no other is above 0.
+struct Limited<'a> {
+    fit: &'a Polynomial,
+    limits: &'a [Polynomial],
+}
+
+impl Program for Limited<'_> {
+    fn look(&self, x: &[f64]) -> Look {
+        let limits = self.limits.iter().map(|limit| limit.look(x)).map(|l| (l.value, l.gradient)).collect();
+        Look { limits, ..self.fit.look(x) }
+    }
+
+    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
+        let mut h = self.fit.hessian(x, &[]);
+        for (limit, m) in self.limits.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
+            let bend = limit.hessian(x, &[]);
+            (0..h.cols()).for_each(|j| linalg::axpy(h.col_mut(j), *m, bend.col(j)));
+        }
+        h
     }
 }
 
 /// The lowest minimum within bounds that quadratic programs find from the centre and further starts.
-fn descend(fit: &Polynomial, frame: &Frame, bounds: &[(f64, f64)], starts: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
-    /// A bound that is met up to rounding is met.
-    const ROUNDING: f64 = 1e-9;
+fn descend(
+    program: &Limited<'_>,
+    frame: &Frame,
+    bounds: &[(f64, f64)],
+    starts: impl Iterator<Item = Vec<f64>>,
+) -> Vec<f64> {
     let mut within = Halfspaces::default();
     frame.push_box(bounds, &mut within);
     let nearest: Vec<f64> = frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)).collect();
-    let descend = |start: Vec<f64>| sqp::minimise(fit, &within, &start, 1.0, ROUNDS).0;
-    let found = std::iter::once(frame.local(&nearest)).chain(starts).map(descend).map(|x| (fit.value(&x), x));
+    let descend = |start: Vec<f64>| sqp::minimise(program, &within, &start, 1.0, NEWTON_STEPS).0;
+    let found = std::iter::once(frame.local(&nearest)).chain(starts).map(descend).map(|x| (program.fit.value(&x), x));
     let x = found.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
     let snap = |(u, (low, high)): (f64, &(f64, f64))| {
-        let (u, width) = (u.clamp(*low, *high), ROUNDING * (high - low));
+        let (u, width) = (u.clamp(*low, *high), MET * (high - low));
         if u - low <= width {
             *low
         } else if high - u <= width {

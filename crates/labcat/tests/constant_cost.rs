@@ -33,7 +33,7 @@ fn run(preset: Preset, d: usize) -> Vec<Option<Duration>> {
 
 #[test]
 fn late_steps_cost_what_early_ones_do() {
-    const REPETITIONS: usize = 9;
+    const REPETITIONS: usize = 5;
     for preset in [Preset::Paper, Preset::Default] {
         for d in [2, 4] {
             // The work of a step is the same in every repetition, so its quickest time is the one least disturbed by others.

@@ -61,7 +61,7 @@ pub(crate) fn why_no_more(error: &AskError, study: &str) -> String {
             )
         }
         AskError::Stopped(reason) => format!(
-            "the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` lets it go on"
+            "the study has stopped ({reason}); `labcat best {study}` shows the best point, a larger `budget` continues it"
         ),
         AskError::BudgetOutstanding { pending } => format!(
             "the rest of the budget is pending ({}): tell or cancel them first, see `labcat status {study}`",

@@ -57,14 +57,14 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
         taken += 1;
     }
     session.commit()?;
-    let mut text = format!("{} taken in", count(taken, "evaluation"));
+    let mut text = format!("{} imported", count(taken, "evaluation"));
     let ranges = match session.constraints.of_parameters().count() {
         0 => "they are outside the study's ranges",
         _ => "they are outside the study's ranges or constraints",
     };
-    for (n, why) in [(known, "the study has them"), (outside, ranges)] {
+    for (n, why) in [(known, "the study already has them"), (outside, ranges)] {
         if n > 0 {
-            text += &format!(", {} left out: {why}", count(n, "row"));
+            text += &format!(", {} skipped: {why}", count(n, "row"));
         }
     }
     writeln!(stdout(), "{text}")?;

@@ -268,7 +268,7 @@ impl Status<'_> {
                 let count = count(self.in_hand.len(), "evaluation");
                 writeln!(
                     out,
-                    "not running  the last run ended with {count} unfinished; `labcat run {}` goes on",
+                    "not running  the last run ended with {count} unfinished; `labcat run {}` continues",
                     self.word
                 )?;
             }

@@ -114,7 +114,7 @@ impl Journal {
                 Ok(journal)
             }
             None if journal.is_empty()? => Err(Failure::run(format!(
-                "{} holds nothing: no study was begun in it, or it was copied while its {}-wal was left behind; \
+                "{} is empty: no study was started in it, or it was copied while its {}-wal was left behind; \
                  copy both, or name another",
                 path.display(),
                 path.display()
@@ -265,7 +265,7 @@ impl Journal {
 
     fn changed_by_others(&self) -> Failure {
         Failure::run(format!(
-            "another process has changed {} meanwhile, although this one had its lock: do not delete {}-lock while something runs, \
+            "another process has changed {}, although this one had its lock: do not delete {}-lock while something runs, \
              and keep the study on a disk of this machine; nothing was written over, run the same command again",
             self.path.display(),
             self.path.display()
@@ -361,7 +361,7 @@ fn trouble(path: &Path, error: &rusqlite::Error) -> Failure {
             "another program holds it; end that program and try again"
         }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            "it is not a journal of labcat, or it is damaged: restore it from a copy, or rename it to begin anew"
+            "it is not a journal of labcat, or it is damaged: restore it from a copy, or rename it to start again"
         }
         _ => "the journal cannot be used",
     };

@@ -214,7 +214,7 @@ fn residuals(row: &Row<'_>) -> rusqlite::Result<Vec<f64>> {
     let bytes: Vec<u8> = row.get::<_, Option<Vec<u8>>>("residuals")?.unwrap_or_default();
     let (numbers, rest) = bytes.as_chunks();
     if !rest.is_empty() {
-        let damaged = format!("{} bytes are no list of residuals", bytes.len());
+        let damaged = format!("{} bytes are not a list of residuals", bytes.len());
         return Err(rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Blob, damaged.into()));
     }
     Ok(numbers.iter().map(|number| f64::from_le_bytes(*number)).collect())

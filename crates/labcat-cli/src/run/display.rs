@@ -215,7 +215,7 @@ impl Display {
         if let Some(budget) = session.optimizer.config().budget {
             text += &format!(", budget {budget}");
             if self.default_budget {
-                text += " (200 per parameter, as the study names no limit)";
+                text += " (200 per parameter, as the study sets no limit)";
             }
         }
         text + &format!(", {}", count(workers, "worker"))

@@ -49,8 +49,8 @@ impl Rules<'_> {
         let (word, again) = (self.word, self.again);
         format!(
             "{} in a row failed, the last one ({id}) with: {}\n\
-             fix the command; then `labcat retry {word} --failed` runs what has failed again, without new cost to the \
-             budget, and `{again}` goes on. If such points are to be expected, write \
+             fix the command; then `labcat retry {word} --failed` runs the failed evaluations again, at no cost to the \
+             budget, and `{again}` continues. If such points are to be expected, write \
              max_consecutive_failures = 0 into [objective]",
             count(failures, "evaluation"),
             said(record),
@@ -60,7 +60,7 @@ impl Rules<'_> {
 
 /// The command cannot be run, or the study wants the run to end.
 pub(super) fn to_be_fixed(why: &str, again: &str) -> String {
-    format!("{why}\nthe study is intact: fix the command, then `{again}` goes on")
+    format!("{why}\nthe study is intact: fix the command, then `{again}` continues")
 }
 
 /// Why an evaluation failed, and the end of what its command said.

@@ -9,13 +9,13 @@ use crate::journal::{Claim, Record};
 pub(super) fn keep(claim: &mut Claim, id: u64, record: &Record, again: bool, word: &str) -> String {
     match claim.keep(record, again) {
         Ok(path) => {
-            format!("the result of evaluation {id} is kept in {}; the next run or worker takes it in", path.display())
+            format!("the result of evaluation {id} is kept in {}; the next run or worker stores it", path.display())
         }
         Err(error) => {
             let verb = if again { "correct" } else { "tell" };
             let result = in_words(record);
             format!(
-                "the result of evaluation {id} cannot be written down ({error}): `labcat {verb} {word} {id} {result}` records it"
+                "the result of evaluation {id} cannot be saved ({error}): `labcat {verb} {word} {id} {result}` records it"
             )
         }
     }

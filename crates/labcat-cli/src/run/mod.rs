@@ -94,7 +94,7 @@ fn without_jobs(session: &Session, paths: &Paths) -> Result<(), Failure> {
         None => Ok(()),
         Some(Job { trial, .. }) => Err(Failure::run(format!(
             "evaluation {trial} is with Slurm, as an earlier run left it: write submit = \"slurm\" into [objective] again; Ctrl-C \
-             during `labcat run {}` then cancels the jobs, and the study can go on without Slurm",
+             during `labcat run {}` then cancels the jobs, and the study can continue without Slurm",
             paths.word()
         ))),
     }

@@ -173,7 +173,7 @@ impl Worker {
     }
 
     fn interrupted(&self) -> Failure {
-        Failure::interrupted(format!("interrupted; `{}` goes on with the study", self.again()))
+        Failure::interrupted(format!("interrupted; `{}` continues the study", self.again()))
     }
 
     /// Tells what was measured and takes the next suggestion, in one transaction. `measured` is empty once that is durable.
@@ -199,7 +199,7 @@ impl Worker {
         let record = &session.fitting(measured.record.clone());
         match session.point_of(*id).filter(|_| session.is_pending(*id)) {
             None => {
-                let shown = format!("{id}: was told or cancelled meanwhile, its value is not used");
+                let shown = format!("{id}: was told or cancelled in the meantime, so its value is not used");
                 return Ok(Outcome { shown, trouble: None });
             }
             Some(point) if point != *x => {

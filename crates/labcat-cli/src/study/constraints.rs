@@ -111,7 +111,7 @@ impl Constraints {
             ));
         }
         if let Some(name) = formula.names().find(|name| NOT_MEASURED.contains(name)) {
-            return Err(wrong(format!("`{name}` is no parameter, and cannot be a result: write another name")));
+            return Err(wrong(format!("`{name}` is not a parameter and cannot be a result: write another name")));
         }
         let source = |(place, name): (&Option<usize>, &str)| match place {
             Some(place) => Source::Parameter(*place),

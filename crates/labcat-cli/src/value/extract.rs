@@ -67,7 +67,7 @@ impl Extraction {
             }
             Extraction::Pattern(pattern) => {
                 let matched =
-                    pattern.captures_iter(text).last().ok_or_else(|| format!("has no match of `{pattern}`"))?;
+                    pattern.captures_iter(text).last().ok_or_else(|| format!("has no match for `{pattern}`"))?;
                 let group = matched.name("value").or_else(|| matched.get(1)).or_else(|| matched.get(0));
                 let value = found(group.map_or("", |group| group.as_str()), needed)
                     .map_err(|what| format!("has at `{pattern}` {what}"))?;
@@ -267,7 +267,7 @@ mod tests {
         let energy = Extraction::pattern(r"^ *energy *= *(\S+)").unwrap();
         assert_eq!(value(&energy, "energy = 3\n no energy = 9\n  energy =  1.5D+02 J\n"), Ok(150.0));
         assert_eq!(value(&Extraction::pattern(r"-?\d+\.\d+").unwrap(), "a 1.5 b -2.5 c"), Ok(-2.5), "without a group");
-        assert!(value(&energy, "").unwrap_err().contains("has no match of"));
+        assert!(value(&energy, "").unwrap_err().contains("has no match for"));
         assert!(value(&energy, "energy = ******").unwrap_err().contains("`******`, which is not a number"));
         assert!(Extraction::pattern("(").unwrap_err().contains("unclosed group"));
     }

@@ -299,7 +299,7 @@ def test_an_update_carries_only_what_is_new_and_is_compressed(live, site):
     assert known["evaluations"] + fresh["evaluations"] == whole["evaluations"] and len(whole["evaluations"]) == 310
     assert known["trust_regions"] + fresh["trust_regions"] == whole["trust_regions"]
     request = urllib.request.Request(f"{site.url}study/0/data?{query}", headers={"Accept-Encoding": "gzip"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         sent = answer.read()
         assert answer.headers["Content-Encoding"] == "gzip" and len(sent) < len(news) / 2 and gzip.decompress(sent).decode() == news
     # The page has put the parts together.
@@ -331,4 +331,4 @@ def test_readers_that_stall_stall_nobody_else(site):
         for _ in range(10):
             began = time.monotonic()
             assert json.loads(ask(site, path="/studies")[2])[0]["evaluations"] == 3000
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 5, "a stalled reader is given ten seconds"

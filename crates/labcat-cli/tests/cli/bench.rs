@@ -94,9 +94,9 @@ fn a_mistyped_value_is_corrected_everywhere() {
 fn what_was_measured_before_is_imported_all_or_nothing() {
     let dir = bench("import", "budget = 30\ndirection = \"maximize\"");
     dir.write("known.csv", "run, y ,value,x,status\n1,2.5,10,-1,ok\n2,3.5,12.5,-1,\n# a comment\n3,4,,0,failed\n");
-    assert_eq!(dir.labcat(&["import", "s.toml", "known.csv"]).expect(0).stdout, "3 evaluations taken in\n");
+    assert_eq!(dir.labcat(&["import", "s.toml", "known.csv"]).expect(0).stdout, "3 evaluations imported\n");
     let ended = dir.labcat(&["import", "s.toml", "known.csv"]);
-    assert_eq!(ended.expect(0).stdout, "0 evaluations taken in, 3 rows left out: the study has them\n");
+    assert_eq!(ended.expect(0).stdout, "0 evaluations imported, 3 rows skipped: the study already has them\n");
     let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
     assert_eq!((best["value"].as_f64(), best["x"]["y"].as_f64()), (Some(12.5), Some(3.5)));
     for (text, part) in [

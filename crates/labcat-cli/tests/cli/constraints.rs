@@ -210,7 +210,7 @@ fn mistakes_in_constraints_are_found_early_with_their_line_and_column() {
         ("\"$(reboot) <= x\"", "column 1: `$` is no part of a formula, which has numbers, names, + - * / ^"),
         ("\"system(x) <= 1\"", "column 1: there is no function `system`: there are pow, abs, sqrt"),
         ("\"mass == 3\"", "what is measured never equals a number: write two limits instead"),
-        ("\"seconds <= 3\"", "`seconds` is no parameter, and cannot be a result"),
+        ("\"seconds <= 3\"", "`seconds` is not a parameter and cannot be a result"),
         ("5", "`constraint` must be text in quotes, not integer: write constraint = \"x + 2*y <= 1\""),
         ("[\"x <= 1\", 5]", "`constraint` must hold strings only, not 5"),
     ] {
@@ -292,7 +292,7 @@ fn results_are_told_corrected_and_imported_by_hand() {
         .says("mass=NUMBER");
     dir.labcat(&["tell", "s.toml", "0", "3.5", "mas=2"])
         .expect(2)
-        .says("evaluation 0 has `mas`, which is no result that a constraint of this study needs (mass)");
+        .says("evaluation 0 has `mas`, which is not a result that a constraint of this study needs (mass)");
     dir.labcat(&["tell", "s.toml", "0", "3.5", "mass=heavy"])
         .expect(2)
         .says("\"mass=heavy\" is not a result: write NAME=NUMBER");
@@ -325,21 +325,24 @@ fn results_are_told_corrected_and_imported_by_hand() {
     let csv = dir.labcat(&["export", "s.toml"]).expect(0).stdout.clone();
     dir.write("all.csv", &csv);
     dir.write("t.toml", text);
-    assert_eq!(dir.labcat(&["import", "t.toml", "all.csv"]).expect(0).stdout, "5 evaluations taken in\n");
+    assert_eq!(dir.labcat(&["import", "t.toml", "all.csv"]).expect(0).stdout, "5 evaluations imported\n");
     let essence = |study: &str| {
         let all = rows(&dir, study);
         all.iter().map(|row| json!([row["x"], row["value"], row["constraints"], row["feasible"]])).collect::<Vec<_>>()
     };
     assert_eq!(essence("t.toml"), essence("s.toml"));
     assert!(
-        dir.labcat(&["import", "t.toml", "all.csv"]).expect(0).stdout.contains("5 rows left out: the study has them")
+        dir.labcat(&["import", "t.toml", "all.csv"])
+            .expect(0)
+            .stdout
+            .contains("5 rows skipped: the study already has them")
     );
     dir.write("more.csv", "x,y,value,mass\n6,1,2,3\n1,1,2,3\n");
     dir.labcat(&["import", "t.toml", "more.csv"])
         .expect(2)
         .says("more.csv:2: the point violates the constraint `x <= 5`");
     let left = dir.labcat(&["import", "t.toml", "more.csv", "--skip-outside"]).expect(0).stdout.clone();
-    assert!(left.contains("1 evaluation taken in, 1 row left out"), "{left}");
+    assert!(left.contains("1 evaluation imported, 1 row skipped"), "{left}");
     dir.write("bad.csv", "x,y,value\n1,1,2\n");
     dir.labcat(&["import", "t.toml", "bad.csv"]).expect(2).says("there is no column `mass`");
     dir.write("bad.csv", "x,y,value,mass\n1,1,2,\n");

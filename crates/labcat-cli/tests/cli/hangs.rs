@@ -28,7 +28,7 @@ fn ends(command: &mut Command) -> Ended {
     };
     let stdout = thread::spawn(move || read(&mut out));
     let stderr = thread::spawn(move || read(&mut err));
-    let give_up = Instant::now() + Duration::from_secs(30);
+    let give_up = Instant::now() + Duration::from_secs(120);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
@@ -59,7 +59,7 @@ fn a_full_disk_with_quick_programs_ends_the_run_and_no_measured_value_is_lost() 
         });
         let kept = kept.count();
         assert!(kept > 0, "what could not be written down is kept: {}", ended.stderr);
-        dir.labcat(&["run", "s.toml", "--budget", &(told + kept).to_string()]).expect(0).says("taken in");
+        dir.labcat(&["run", "s.toml", "--budget", &(told + kept).to_string()]).expect(0).says("has been stored");
         let now = dir.told("s.db");
         assert!(now.len() >= told + kept && now.iter().all(|told| told.status == "ok"));
         for told in &now {

@@ -88,7 +88,7 @@ fn a_journal_without_its_log_is_not_called_something_else() {
     dir.write("s.toml", &study("budget = 3", &shell("echo {x}")));
     // What a copy of the file alone was before anything was brought into it.
     dir.write("s.db", "");
-    dir.labcat(&["status", "s.toml"]).expect(1).says("s.db holds nothing").says("s.db-wal was left behind");
+    dir.labcat(&["status", "s.toml"]).expect(1).says("s.db is empty").says("s.db-wal was left behind");
     fs::remove_file(dir.path("s.db")).unwrap();
     dir.labcat(&["run", "s.toml"]).expect(0);
     fs::set_permissions(dir.path("s.db"), fs::Permissions::from_mode(0o444)).unwrap();

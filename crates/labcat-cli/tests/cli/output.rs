@@ -81,7 +81,7 @@ fn a_range_that_was_narrowed_takes_in_what_is_inside() {
     let left = 9 - expected;
     let noun = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     let words = format!(
-        "{} taken in, {} left out: they are outside the study's ranges\n",
+        "{} imported, {} skipped: they are outside the study's ranges\n",
         noun(expected, "evaluation"),
         noun(left, "row")
     );

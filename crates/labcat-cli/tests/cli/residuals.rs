@@ -244,7 +244,7 @@ fn another_number_of_residuals_than_before_is_a_failure_and_nothing_is_lost() {
     dir.write("s.toml", &study("budget = 8", &format!("{}\nmax_consecutive_failures = 3", shell(script))));
     let ended = dir.labcat(&["run", "s.toml"]);
     ended.expect(1).says("3 evaluations in a row failed").says("it gave 3 residuals, evaluation 0 had 2");
-    ended.says("`labcat correct s.toml 0 failed` takes it away");
+    ended.says("`labcat correct s.toml 0 failed` removes it");
     assert_eq!(dir.told("s.db").len(), 4, "everything is there");
     assert!(exported(&dir)[1]["stdout"].as_str().unwrap().contains("residuals"), "also what was printed");
     dir.labcat(&["worker", "s.toml"]).expect(1).says("it gave 3 residuals, evaluation 0 had 2");
@@ -279,7 +279,7 @@ fn residuals_are_told_by_hand() {
     db.execute("UPDATE trial SET residuals = x'0102' WHERE id = 0", []).unwrap();
     // Its log, which names no transaction, is taken into the file.
     drop(db);
-    dir.labcat(&["best", "s.toml"]).expect(1).says("2 bytes are no list of residuals");
+    dir.labcat(&["best", "s.toml"]).expect(1).says("2 bytes are not a list of residuals");
     dir.write("t.toml", &dir.read("s.toml").replace("[study]", "[study]\ndirection = \"maximize\""));
     dir.labcat(&["ask", "t.toml"]).expect(0);
     dir.labcat(&["tell", "t.toml", "0", r#"{"residuals": [3]}"#]).expect(2).says("this study maximises: tell a value");
@@ -480,7 +480,7 @@ fn the_noise_of_a_measured_constraint_is_told() {
     hand.labcat(&["tell", "s.toml", "1", "1", "stress=2", "stress_std=-1"]).expect(2).says("\"stress_std\" of -1");
     hand.labcat(&["tell", "s.toml", "1", "1", "stress=2", "mass_std=1"])
         .expect(2)
-        .says("has `mass_std`, which is no result");
+        .says("has `mass_std`, which is not a result");
 }
 
 #[test]

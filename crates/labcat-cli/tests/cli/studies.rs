@@ -78,7 +78,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ),
         (
             "[study]\n[[parameter]]\nname = \"y\"\nlow = 0\nhigh = 1\nwhen = { k = 1 }\n",
-            &[":6:", "`when` names `k`, which is no parameter of integers or categories above this one"],
+            &[":6:", "`when` names `k`, which is not a parameter of integers or categories above this one"],
         ),
         (
             "[study]\n[[parameter]]\nname = \"k\"\ntype = \"boolean\"\n\

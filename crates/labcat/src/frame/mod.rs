@@ -3,7 +3,7 @@
 mod outputs;
 mod principal;
 
-pub(crate) use outputs::{MOST_MEDIANS, Outputs, normalise, normalise_bent};
+pub(crate) use outputs::{MOST_MEDIANS, Outputs, Tail, normalise, normalise_bent};
 pub(crate) use principal::{AxisOrder, PrincipalAxes};
 
 use crate::linalg::{self, Matrix};
@@ -87,12 +87,12 @@ impl Frame {
 
     /// Coordinates Rᵀ (u − c) of one point along the axes, in units of the box. Several axes at a time: each sum has to wait for itself.
     pub(crate) fn along_axes(&self, u: &[f64], out: &mut [f64]) {
-        const TOGETHER: usize = 8;
-        let (blocks, rest) = out.as_chunks_mut::<TOGETHER>();
-        let done = TOGETHER * blocks.len();
+        const AT_ONCE: usize = 8;
+        let (blocks, rest) = out.as_chunks_mut::<AT_ONCE>();
+        let done = AT_ONCE * blocks.len();
         for (b, out) in blocks.iter_mut().enumerate() {
-            let axes: [&[f64]; TOGETHER] = std::array::from_fn(|i| self.rotation.col(b * TOGETHER + i));
-            *out = [0.0; TOGETHER];
+            let axes: [&[f64]; AT_ONCE] = std::array::from_fn(|i| self.rotation.col(b * AT_ONCE + i));
+            *out = [0.0; AT_ONCE];
             for (j, (u, c)) in u.iter().zip(&self.centre).enumerate() {
                 for (out, axis) in out.iter_mut().zip(axes) {
                     *out += axis[j] * (u - c);
@@ -174,9 +174,9 @@ impl Frame {
     /// Whether the axes are of length one and at right angles, up to rounding.
     #[cfg(any(feature = "serde", test))]
     fn is_orthonormal(&self) -> bool {
-        const ROUNDING: f64 = 1e-9;
+        const EDGE: f64 = 1e-9;
         let inner = |i: usize, j: usize| linalg::dot(self.rotation.col(i), self.rotation.col(j));
-        let right = |i: usize, j: usize| (inner(i, j) - f64::from(u8::from(i == j))).abs() <= ROUNDING;
+        let right = |i: usize, j: usize| (inner(i, j) - f64::from(u8::from(i == j))).abs() <= EDGE;
         (0..self.dim()).all(|i| (0..=i).all(|j| right(i, j)))
     }
 

@@ -13,8 +13,24 @@ pub(crate) struct Outputs {
     largest: f64,
     /// The median of y′, before any warp.
     median: f64,
-    /// With the warp, the median of y′ that bends the scale: y″ = ln(1 + y′/q) / ln(1 + 1/q).
-    bend: Option<f64>,
+    bend: Option<Bend>,
+}
+
+/// The warp y″ = ln(1 + y′/q) / ln(1 + 1/q): q, the median of y′, and the denominator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bend {
+    q: f64,
+    rate: f64,
+}
+
+impl Bend {
+    fn at(q: f64) -> Self {
+        Self { q, rate: math::log1p(1.0 / q) }
+    }
+
+    fn warp(self, y: f64) -> f64 {
+        math::log1p(y / self.q) / self.rate
+    }
 }
 
 impl Outputs {
@@ -29,7 +45,7 @@ impl Outputs {
         let height = self.height_of(y);
         match self.bend {
             None => height,
-            Some(q) => math::log1p(height.max(0.0) / q) / math::log1p(1.0 / q),
+            Some(bend) => bend.warp(height.max(0.0)),
         }
     }
 
@@ -47,7 +63,7 @@ impl Outputs {
     pub(crate) fn height(self, y: f64) -> f64 {
         match self.bend {
             None => y,
-            Some(q) => q * math::expm1(y * math::log1p(1.0 / q)),
+            Some(Bend { q, rate }) => q * math::expm1(y * rate),
         }
     }
 
@@ -55,10 +71,7 @@ impl Outputs {
     pub(crate) fn slope(self, y: f64) -> f64 {
         let bent = match self.bend {
             None => 1.0,
-            Some(q) => {
-                let rate = math::log1p(1.0 / q);
-                q * rate * math::exp(y * rate)
-            }
+            Some(Bend { q, rate }) => q * rate * math::exp(y * rate),
         };
         2.0 * (self.half_range * bent)
     }
@@ -121,12 +134,9 @@ pub(crate) fn normalise(y: &mut [f64], warp: Option<f64>, scratch: &mut Vec<f64>
         y.iter_mut().for_each(|y| *y = (*y / cut).min(1.0));
     }
     // Where the median is not small, the outputs have no heavy tail to bend.
-    let bend = (warp.is_some() && median < NO_TAIL).then_some(median.max(LEAST_BEND));
-    if let Some(q) = bend {
-        let full = math::log1p(1.0 / q);
-        for y in y.iter_mut() {
-            *y = math::log1p(*y / q) / full;
-        }
+    let bend = (warp.is_some() && median < NO_TAIL).then(|| Bend::at(median.max(LEAST_BEND)));
+    if let Some(bend) = bend {
+        y.iter_mut().for_each(|y| *y = bend.warp(*y));
     }
     Outputs { half_range, minimum, largest: minimum.abs().max(maximum.abs()), median, bend }
 }
@@ -140,10 +150,47 @@ pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outpu
     let median = sorted.get(sorted.len() / 2).map_or(1.0, |y| y.min(outputs.median.max(*y)));
     let q = median.max(least / outputs.range());
     if outputs.range() > 0.0 && q < NO_TAIL {
-        outputs.bend = Some(q);
-        y.iter_mut().for_each(|y| *y = math::log1p(*y / q) / math::log1p(1.0 / q));
+        let bend = Bend::at(q);
+        outputs.bend = Some(bend);
+        y.iter_mut().for_each(|y| *y = bend.warp(*y));
     }
     outputs
+}
+
+/// The bend of a constraint with heavy tails, sgn(g) q ((1 + |g| / q)^p − 1) / p, or q ln(1 + |g| / q) for p = 0: it keeps zero, signs and, near
+/// zero, slopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Tail {
+    /// 1/q, 0 for no bend.
+    rate: f64,
+    power: f64,
+}
+
+impl Tail {
+    /// Bends beyond this size.
+    pub(crate) fn beyond(size: f64, power: f64) -> Self {
+        Self { rate: (1.0 / size).min(f64::MAX), power }
+    }
+
+    pub(crate) fn bend(self, g: f64) -> f64 {
+        if self.rate == 0.0 {
+            return g;
+        }
+        let height = self.height(g);
+        let bent = if self.power == 0.0 { height } else { math::expm1(self.power * height) / self.power };
+        (bent / self.rate).copysign(g)
+    }
+
+    /// The logarithm of the derivative of the bent value.
+    pub(crate) fn ln_slope(self, g: f64) -> f64 {
+        (self.power - 1.0) * self.height(g)
+    }
+
+    /// ln(1 + |g| / q).
+    fn height(self, g: f64) -> f64 {
+        math::log1p((self.rate * g.abs()).min(f64::MAX))
+    }
 }
 
 /// From this median of y′ on, no warp.

@@ -7,7 +7,7 @@ use labcat_numerics::wide;
 use std::ops::Range;
 
 /// Pairs gathered before they are summed.
-const BLOCK: usize = 512;
+const PAIRS: usize = 512;
 
 /// What stands for the second derivatives of the likelihood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
@@ -97,14 +97,14 @@ wide! {
             to.hessian.reset(d, d);
         }
         to.slope.reshape(n, n);
-        to.squares.reshape(BLOCK + n, if hessian { d } else { 1 });
-        to.weight.resize(BLOCK + n, 0.0);
-        to.curvature.resize(BLOCK + n, 0.0);
+        to.squares.reshape(PAIRS + n, if hessian { d } else { 1 });
+        to.weight.resize(PAIRS + n, 0.0);
+        to.curvature.resize(PAIRS + n, 0.0);
         let (mut first, mut pairs) = (0, 0);
         for q in 0..n {
             weigh_pairs(to, gp, q, pairs);
             pairs += q;
-            if pairs >= BLOCK || q + 1 == n {
+            if pairs >= PAIRS || q + 1 == n {
                 add_pairs(to, gp, first..q + 1, pairs, hessian);
                 (first, pairs) = (q + 1, 0);
             }

@@ -498,15 +498,15 @@ impl Gp {
             return self.add_hessian_of(x, &self.b.alpha, 1.0, out);
         }
         // Slopes have third derivatives of the kernel, which need not exist: differences of the mean's gradient.
-        const STEP: f64 = 1e-4;
+        const DIFFERENCE: f64 = 1e-4;
         let (d, mut at) = (x.len(), PointPrediction::default());
         for j in 0..d {
             for sign in [1.0, -1.0] {
                 let mut moved = x.to_vec();
-                moved[j] += sign * STEP;
+                moved[j] += sign * DIFFERENCE;
                 self.predict_with_gradient(&moved, &mut at);
                 for (i, slope) in at.mean_gradient.iter().enumerate() {
-                    let half = 0.25 * sign * slope / STEP;
+                    let half = 0.25 * sign * slope / DIFFERENCE;
                     out[(i, j)] += half;
                     out[(j, i)] += half;
                 }

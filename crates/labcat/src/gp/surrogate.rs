@@ -2,6 +2,7 @@
 //! objective's factor as long as it has the same rows and no noise of its own.
 
 use super::{Buffers, Gp, PointPrediction, Prior};
+use crate::frame::Tail;
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::polynomial::{Polynomial, Terms};
@@ -9,6 +10,13 @@ use crate::polynomial::{Polynomial, Terms};
 /// The least prior standard deviation of a constraint around its trend, in units of the objective's: what rounding leaves of one that
 /// is linear.
 const LEAST_DEVIATION: f64 = 1e-9;
+
+/// A constraint is bent where that makes its values so many times e likelier. Bends that are tried: by these powers, beyond so many quantiles of
+/// its size (the half, a quarter, …) and beyond this part of the least one.
+const DOUBT: f64 = 3.0;
+const POWERS: [f64; 2] = [0.0, 1.0 / 3.0];
+const QUANTILES: usize = 6;
+const BELOW: f64 = 0.01;
 
 /// The objective and the constraints of a step.
 #[derive(Clone, Debug)]
@@ -62,8 +70,60 @@ impl Surrogate {
         Self { gp, constraints: Vec::new() }
     }
 
-    /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none.
-    pub(crate) fn add_constraint(&mut self, mut g: Vec<f64>, noise: &[f64], rows: &Rows<'_>, fit: &mut Polynomial) {
+    /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint, if far likelier than without.
+    fn likeliest_tail(&self, g: &[f64], x: &Matrix) -> Tail {
+        let mut sizes: Vec<f64> = g.iter().map(|g| g.abs()).filter(|g| *g > 0.0).collect();
+        sizes.sort_unstable_by(f64::total_cmp);
+        let trend = self.trend(x);
+        let likelihood = |tail: Tail| {
+            let bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
+            let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
+            let (_, square) = self.besides(&trend, bent.into_iter().map(|g| g / largest).collect());
+            // In units in which the bend changes no volume, with the likeliest signal.
+            let unit = g.iter().map(|g| tail.ln_slope(*g)).sum::<f64>() / g.len() as f64;
+            (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square.max(f64::MIN_POSITIVE)))
+        };
+        let quantiles = (1..=QUANTILES).map(|k| sizes.len() >> k).filter_map(|at| sizes.get(at).copied());
+        let beyond = quantiles.chain(sizes.first().map(|least| BELOW * least));
+        let bends = beyond.flat_map(|size| POWERS.map(|power| Tail::beyond(size, power)));
+        let best = bends.map(|tail| (likelihood(tail), tail)).max_by(|a, b| a.0.total_cmp(&b.0));
+        best.filter(|best| best.0 > likelihood(Tail::default()) + DOUBT).map_or_else(Tail::default, |best| best.1)
+    }
+
+    /// An orthonormal basis of the linear functions of inputs, of the constants alone where there are too few, as the rows are correlated.
+    fn trend(&self, x: &Matrix) -> Vec<Vec<f64>> {
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        let columns = if x.rows() > x.cols() + 1 { x.cols() } else { 0 };
+        for t in std::iter::once(vec![1.0; x.rows()]).chain((0..columns).map(|j| x.col(j).to_vec())) {
+            let (mut t, square) = self.besides(&basis, t);
+            if square > 0.0 {
+                t.iter_mut().for_each(|t| *t /= square.sqrt());
+                basis.push(t);
+            }
+        }
+        basis
+    }
+
+    /// What does not lie along a basis, as the rows are correlated, and its square.
+    fn besides(&self, basis: &[Vec<f64>], mut v: Vec<f64>) -> (Vec<f64>, f64) {
+        linalg::solve_lower(&self.gp.b.factor, &mut v);
+        for b in basis {
+            let along = linalg::dot(&v, b);
+            linalg::axpy(&mut v, -along, b);
+        }
+        let square = linalg::dot(&v, &v);
+        (v, square)
+    }
+
+    /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none;
+    /// and gives how it is bent.
+    pub(crate) fn add_constraint(
+        &mut self,
+        mut g: Vec<f64>,
+        mut noise: Vec<f64>,
+        rows: &Rows<'_>,
+        fit: &mut Polynomial,
+    ) -> Tail {
         let (x, spread) = (self.gp.inputs(), self.gp.prior().signal.sqrt());
         // In a small region a constraint is nearly linear; the process has only to tell what it is besides.
         let mut moving = Matrix::zeros(x.rows(), rows.axes.len());
@@ -71,6 +131,9 @@ impl Surrogate {
             moving.col_mut(k).copy_from_slice(x.col(i));
         }
         uncensor(&mut g, &moving, rows, fit);
+        let tail = self.likeliest_tail(&g, &moving);
+        noise.iter_mut().zip(&g).for_each(|(v, g)| *v *= math::exp(2.0 * tail.ln_slope(*g)));
+        g.iter_mut().for_each(|g| *g = tail.bend(*g));
         let n = g.len() as f64;
         let mean = g.iter().sum::<f64>() / n;
         let deviation = (g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n).sqrt();
@@ -89,10 +152,11 @@ impl Surrogate {
         };
         let residual: Vec<f64> = g.into_iter().enumerate().map(around).collect();
         let variance = linalg::dot(&residual, &residual) / freedom;
-        let process = self.process(residual, variance, noise, unit);
+        let process = self.process(residual, variance, &noise, unit);
         let slope = slope.into_iter().map(|s| unit * s).collect();
         let uncertain = (has_trend && !noise.is_empty()).then(|| (fit.clone(), rows.axes.to_vec(), variance.sqrt()));
         self.constraints.push(Constraint { constant: unit * constant, slope, unit, process, uncertain });
+        tail
     }
 
     /// Adds a constraint with a model of its own: what the objective's coordinates are multiplied by for it, and its output where g = 0.
@@ -159,8 +223,8 @@ impl Surrogate {
         self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
     }
 
-    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation.
-    pub(crate) fn log_feasible(&self, x: &[f64], std: f64) -> f64 {
+    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation, with so many times the constraints' own.
+    pub(crate) fn log_feasible(&self, x: &[f64], std: f64, optimism: f64) -> f64 {
         let log_probability = |constraint: &Constraint| {
             let (mean, std) = match &constraint.process {
                 Process::Shared { alpha, deviation } => (self.gp.sum_at(x, alpha).0, deviation * std),
@@ -169,7 +233,7 @@ impl Surrogate {
                     (own.mean, own.std)
                 }
             };
-            let std = std.hypot(constraint.trend_std(x));
+            let std = optimism * std.hypot(constraint.trend_std(x));
             math::ln_normal_cdf(-(mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
         self.constraints.iter().map(log_probability).sum()

@@ -7,6 +7,8 @@ use super::run::{LocalRun, Progress};
 use crate::frame::Frame;
 use crate::gp::{Gp, Prior};
 
+/// Values are bent towards their logarithm only from this many times the noise on: below, it would be bent with them.
+pub(super) const CLEAR: f64 = 20.0;
 /// Noise of less than this part of the run's spread is not looked for: a run that has come so far sees rounding.
 const NOTICED: f64 = 1e-6;
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
@@ -77,7 +79,7 @@ impl Problem<'_> {
 
     /// Whether an output of the members has noise.
     pub(super) fn is_noisy(&self, run: &LocalRun, output: Output) -> bool {
-        self.sigma(run, output) > 0.0 || run.now.members.iter().any(|&p| self.std(run, output, p) > 0.0)
+        self.typical_std(run, output) > 0.0
     }
 
     /// Whether noise is looked for in an output.

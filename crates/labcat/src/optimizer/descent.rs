@@ -10,9 +10,9 @@ use crate::qp::Halfspaces;
 use crate::sqp::{self, Look, Program};
 
 /// Quadratic programs per descent.
-const ROUNDS: usize = 12;
+const PROGRAMS: usize = 12;
 /// By how many standard deviations the constraints are to be satisfied, doubled with each violation in a row up to this many times.
-const CAUTION: f64 = 0.1;
+const LEAST_CAUTION: f64 = 0.1;
 const DOUBLINGS: usize = 6;
 
 /// What a descent minimises: κ standard deviations below the mean of the objective, where the constraints' means lie `caution` standard
@@ -28,7 +28,7 @@ impl Bound {
     pub(super) fn cautious(problem: Problem<'_>, run: &LocalRun, kappa: f64) -> Self {
         let newest = run.now.members.iter().rev();
         let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(DOUBLINGS);
-        Self { kappa, caution: CAUTION * 2.0_f64.powi(violated as i32) }
+        Self { kappa, caution: LEAST_CAUTION * 2.0_f64.powi(violated as i32) }
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn minimise(
     frame.push_box(&vec![(-1.0, 1.0); frame.dim()], &mut within);
     within.retain(|normal| normal.iter().zip(moves).any(|(a, moves)| *a != 0.0 && *moves));
     let descent = Descent { surrogate, problem, frame, bound, moves };
-    let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, ROUNDS);
+    let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, PROGRAMS);
     multipliers.truncate(surrogate.constraints.len());
     // Rounding may have put it outside.
     x.iter_mut().zip(moves).filter(|(_, moves)| **moves).for_each(|(x, _)| *x = x.clamp(-beta, beta));

@@ -9,13 +9,11 @@ use super::report::Origin;
 use super::run::{Followed, LocalRun, Progress};
 use super::{residuals, secants};
 use crate::frame::{Frame, Outputs};
-use crate::linalg::{self, Matrix};
+use crate::linalg::Matrix;
 use crate::math;
 use crate::observations::TrialId;
 use crate::polynomial::{InFrame, Polynomial, Terms, bounds_of};
-use crate::qp::Halfspaces;
 use crate::rng::Rng;
-use crate::sqp::{self, Look, Program};
 
 /// How much smaller the error of a polynomial must be than the model's, and than the reduction that it predicts.
 const MARGIN: f64 = 1e-4;
@@ -25,12 +23,13 @@ const CAME_TRUE: f64 = 0.5;
 const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
-/// A quartic is tried so many times while as many observations come in as it takes. It may have several minima: they are sought from so many of them.
+/// A quartic is tried so many times while as many observations come in as it takes, but no sooner than after so many: it costs as much as a third
+/// of a step in two dimensions. It may have several minima: they are sought from so many of them.
 const QUARTIC_TRIES: usize = 8;
+const QUARTIC_APART: usize = 6;
 const QUARTIC_STARTS: usize = 8;
-/// Steps of a descent under constraints, and the violation that counts as rounding.
-const ROUNDS: usize = 30;
-const ROUNDING: f64 = 1e-9;
+/// A smaller error of a quartic, in the median of the heights, may be rounding.
+const LEAST_ERROR: f64 = 1e-9;
 
 impl Followed {
     /// Where in the history too little of it came true, if so.
@@ -39,16 +38,13 @@ impl Followed {
         let gained = Merit::of_told(problem, run).told(problem, shown).map_or(0.0, |merit| self.from - merit);
         (gained < CAME_TRUE * self.gain).then_some(shown)
     }
-
-    /// Whether it failed, and what is to be waited for has not come in since.
-    fn is_fresh_failure(self, problem: Problem<'_>, run: &LocalRun) -> bool {
-        let newest = run.now.members.last().copied().unwrap_or(0);
-        self.failed_at(problem, run).is_some_and(|shown| newest.saturating_sub(shown) <= self.wait)
-    }
 }
 
+/// Whether the newest forecast failed, and what is to be waited for has not come in since.
 fn is_waiting(problem: Problem<'_>, run: &LocalRun) -> bool {
-    run.followed.is_some_and(|followed| followed.is_fresh_failure(problem, run))
+    let newest = run.now.members.last().copied().unwrap_or(0);
+    let failed = run.followed.and_then(|followed| Some((followed.failed_at(problem, run)?, followed.wait)));
+    failed.is_some_and(|(shown, wait)| newest.saturating_sub(shown) <= wait)
 }
 
 /// Whether the evaluation of the newest forecast is pending.
@@ -68,7 +64,7 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
 }
 
 /// The polynomials of the members, the simplest first.
-const EACH: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
+const SIMPLEST_FIRST: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
 
 /// The members along the axes that move: places in a frame and in its box, how much worse than the best each is by merit, and the median
 /// of that.
@@ -128,7 +124,7 @@ fn best_fit(
 ) -> Option<Forecast> {
     let limits = limits(problem, run, members, work)?;
     let (n, d) = (work.linear.len(), members.frame.dim());
-    for terms in EACH {
+    for terms in SIMPLEST_FIRST {
         let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
         let predicts = |error: f64| error * range <= allowed;
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
@@ -142,12 +138,9 @@ fn best_fit(
                 (0..d).map(|j| (column(j).fold(f64::INFINITY, f64::min), column(j).fold(f64::NEG_INFINITY, f64::max))),
             );
         }
-        let lowest = if limits.is_empty() {
-            fit.minimise(frame, &work.bounds, std::iter::empty())
-        } else {
-            minimise_under(fit, &limits, frame, &work.bounds)?
-        };
-        if error < MARGIN * -lowest
+        let lowest = fit.minimise(&limits, frame, &work.bounds, std::iter::empty());
+        if let Some(lowest) = lowest
+            && error < MARGIN * -lowest
             && let Some(forecast) = Forecast::new(fit.minimiser.clone(), from, -lowest * range)
         {
             return Some(forecast);
@@ -189,7 +182,8 @@ fn limits(
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
         let mut fit = std::mem::take(&mut work.polynomial);
         let predicts = |error: f64| error <= MARGIN * spread;
-        let error = EACH.into_iter().find_map(|terms| fit_if(predicts, &mut fit, terms, members, (&g, &work.merits)));
+        let error =
+            SIMPLEST_FIRST.into_iter().find_map(|terms| fit_if(predicts, &mut fit, terms, members, (&g, &work.merits)));
         // Aim inside by the error: a point that misses a constraint by rounding is worth nothing.
         let largest = g.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         let mut limit = fit.clone();
@@ -204,40 +198,6 @@ fn limits(
     };
     limits.extend(known.into_iter().map(|(g, slope)| Polynomial::linear(g, &moving(slope))));
     Some(limits)
-}
-
-/// Polynomials of the objective and of its constraints.
-struct Fits<'a> {
-    objective: &'a Polynomial,
-    limits: &'a [Polynomial],
-}
-
-impl Program for Fits<'_> {
-    fn look(&self, x: &[f64]) -> Look {
-        let limits = self.limits.iter().map(|limit| limit.look(x)).map(|l| (l.value, l.gradient)).collect();
-        Look { limits, ..self.objective.look(x) }
-    }
-
-    fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
-        let mut h = self.objective.hessian(x, &[]);
-        for (limit, m) in self.limits.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
-            let bend = limit.hessian(x, &[]);
-            (0..h.cols()).for_each(|j| linalg::axpy(h.col_mut(j), *m, bend.col(j)));
-        }
-        h
-    }
-}
-
-/// The least value within bounds where the constraints are satisfied, if they can be: the value, and the place as the minimiser of the fit.
-fn minimise_under(fit: &mut Polynomial, limits: &[Polynomial], frame: &Frame, bounds: &[(f64, f64)]) -> Option<f64> {
-    let mut within = Halfspaces::default();
-    frame.push_box(bounds, &mut within);
-    let fits = Fits { objective: fit, limits };
-    let (x, _) = sqp::minimise(&fits, &within, &vec![0.0; frame.dim()], 1.0, ROUNDS);
-    let look = fits.look(&x);
-    let satisfied = look.limits.iter().all(|(g, _)| *g <= ROUNDING);
-    fit.minimiser = frame.place(&x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect();
-    satisfied.then_some(look.value)
 }
 
 /// The next point by a forecast, if there is one: that of the members, or one of the nearest observations.
@@ -305,7 +265,7 @@ fn quadratic(
         return None;
     }
     bounds_of(&mut work.bounds, d, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(frame, &work.bounds, std::iter::empty());
+    let lowest = fit.minimise(&[], frame, &work.bounds, std::iter::empty())?;
     let gain = (fit.at_centre().0 - lowest) * scale;
     // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
     let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
@@ -330,7 +290,8 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
     let d = frame.dim();
     let most = nearest::count(problem.settings, terms, d);
-    let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
+    let is_due =
+        (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(QUARTIC_APART));
     if most == 0 || !is_due {
         return None;
     }
@@ -349,13 +310,13 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     }
     let missed = |row: usize| typical / (typical + y[row]) * (fit.at_row(inputs, row) - y[row]).abs();
     // What is smaller than that may be rounding, which decides nothing.
-    let error = (n - d..n).map(missed).fold(ROUNDING * typical, f64::max);
+    let error = (n - d..n).map(missed).fold(LEAST_ERROR * typical, f64::max);
     if error > MARGIN * typical || !fit.fit(terms, inputs, y, y, n, typical) {
         return None;
     }
     bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
     let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
-    let lowest = fit.minimise(frame, &work.bounds, (0..QUARTIC_STARTS).map(start));
+    let lowest = fit.minimise(&[], frame, &work.bounds, (0..QUARTIC_STARTS).map(start))?;
     let best = fit.at_centre().0;
     let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;

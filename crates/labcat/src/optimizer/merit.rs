@@ -3,16 +3,15 @@
 use super::dataset::Output;
 use super::problem::Problem;
 use super::run::LocalRun;
+use crate::frame::Tail;
 
 /// What the memory of a penalty parameter is multiplied by at each step, and how much larger than a multiplier it is.
 const FORGET: f64 = 0.8;
 const LARGER: f64 = 2.0;
 
-/// Penalty parameters. A violation costs at least as much as the values vary while its constraint varies by its own size.
+/// Penalty parameters and bends of the constraints. A violation costs at least as much as the values vary while its constraint varies by its own size.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Merit {
-    pub(super) penalties: Vec<f64>,
-}
+pub(super) struct Merit(pub(super) Vec<(f64, Tail)>);
 
 impl Merit {
     /// Of members with these values.
@@ -29,7 +28,7 @@ impl Merit {
         };
         let known = |k: usize| run.now.penalties.get(k).copied().unwrap_or(0.0);
         let penalty = |k: usize| known(k).max(spread / size(problem, run, k)).min(f64::MAX);
-        Self { penalties: (0..problem.constraints()).map(penalty).collect() }
+        Self((0..problem.constraints()).map(|k| (penalty(k), tail(run, k))).collect())
     }
 
     /// Of members as they were told.
@@ -43,8 +42,8 @@ impl Merit {
 
     /// Of a value and constraints.
     pub(super) fn at(&self, value: f64, constraints: impl Iterator<Item = f64>) -> f64 {
-        let penalty: f64 = constraints.zip(&self.penalties).map(|(g, penalty)| penalty * g.max(0.0)).sum();
-        if self.penalties.is_empty() { value } else { (value + penalty).min(f64::MAX) }
+        let penalty: f64 = constraints.zip(&self.0).map(|(g, (penalty, tail))| penalty * tail.bend(g.max(0.0))).sum();
+        if self.0.is_empty() { value } else { (value + penalty).min(f64::MAX) }
     }
 
     /// Of an evaluation as it was told, if it has a value.
@@ -54,10 +53,15 @@ impl Merit {
     }
 }
 
-/// The size of a constraint among the members: its median absolute value, or the largest where that is 0.
+/// How a constraint is bent.
+fn tail(run: &LocalRun, k: usize) -> Tail {
+    run.now.tails.get(k).copied().unwrap_or_default()
+}
+
+/// The size of a bent constraint among the members: its median absolute value, or the largest where that is 0.
 pub(super) fn size(problem: Problem<'_>, run: &LocalRun, k: usize) -> f64 {
     let told = run.now.members.iter().filter_map(|&p| problem.output(Output::Constraint(k), p));
-    let mut sizes: Vec<f64> = told.map(f64::abs).collect();
+    let mut sizes: Vec<f64> = told.map(|g| tail(run, k).bend(g).abs()).collect();
     sizes.sort_unstable_by(f64::total_cmp);
     let middle = sizes.get(sizes.len() / 2).copied().filter(|s| *s > 0.0);
     middle.or(sizes.last().copied().filter(|s| *s > 0.0)).unwrap_or(1.0)

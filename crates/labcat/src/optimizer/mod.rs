@@ -156,7 +156,7 @@ impl Optimizer {
     /// an optimizer that continues from one.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
-        let length = self.domain.list_length().filter(|n| *n <= region::SMALL && !known.is_empty());
+        let length = self.domain.list_length().filter(|n| *n <= region::SMALL_SPACE && !known.is_empty());
         let listed = length.map(|n| known.list(&self.domain, n));
         let inside = match listed.as_ref().map(|all| all.first()) {
             Some(first) => first
@@ -309,14 +309,14 @@ impl Optimizer {
     /// evaluations it need only keep apart from them, by a part of the spacing of a grid. `None` when nothing of a finite
     /// space is left and that decides what comes next; where values have noise a point comes again.
     fn design_point(&mut self) -> Option<Vec<f64>> {
-        const TRIES: usize = 10;
+        const DESIGN_TRIES: usize = 10;
         const APART: f64 = 0.1;
-        const MANY: usize = 2;
+        const MANY_PENDING: usize = 2;
         let d = self.domain.parameters().len();
         let mut x = vec![0.0; d];
         let finite = self.domain.list_length().is_some();
         let before = finite.then(|| (self.rng.clone(), self.run.design.clone()));
-        for _ in 0..TRIES {
+        for _ in 0..DESIGN_TRIES {
             let u = match self.run.design.pop() {
                 Some(u) => u,
                 None => {
@@ -325,7 +325,7 @@ impl Optimizer {
                     let told = run.map(|&p| self.observations.unit(p));
                     let taken = told.chain(asked.iter().map(Vec::as_slice));
                     let spacing = 2.0 / math::pow(taken.clone().count() as f64, 1.0 / d as f64);
-                    let apart = if asked.len() < MANY * d { f64::INFINITY } else { APART * spacing };
+                    let apart = if asked.len() < MANY_PENDING * d { f64::INFINITY } else { APART * spacing };
                     design::one_more(&mut self.rng, &self.domain, taken, apart)
                 }
             };
@@ -389,6 +389,10 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
+        if let Some((members, frame)) = self.portfolio.beginning(problem!(self), &self.run, &mut self.work) {
+            next.design.clear();
+            (next.now.members, next.now.frame) = (members, frame);
+        }
         // The least violated may be one without a value.
         let best = self.observations.best().filter(|&p| self.observations.value(p).is_some());
         if let Some(best) = best.filter(|_| self.config().keep_best) {
@@ -588,7 +592,8 @@ impl Optimizer {
     }
 
     fn record(&mut self, evaluation: Evaluation) {
-        let of_this_run = evaluation.run == self.run.number;
+        let surveyed = self.portfolio.is_surveyed(&self.domain, evaluation.id);
+        let of_this_run = evaluation.run == self.run.number && !surveyed;
         let succeeded = !evaluation.outcome.is_failed();
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {

@@ -1,7 +1,7 @@
 //! The lines of the algorithm that make the model, as functions of the run and the history.
 
 use super::config::Noise;
-use super::dataset::{self, Output};
+use super::dataset::{self, CLEAR, Output};
 use super::merit::Merit;
 use super::nearest::Nearest;
 use super::problem::Problem;
@@ -30,8 +30,6 @@ const MOST_BETA: f64 = 1.0;
 /// The least β and the least nugget of an exploration run, which then sees the shape of what is rugged.
 const EXPLORE_BETA: f64 = 0.5;
 const EXPLORE_NUGGET: f64 = 0.03;
-/// Values are warped only while their spread is this many times the noise.
-const CLEAR: f64 = 20.0;
 /// Noise of this part of the members' spread is all that the model sees, and how fast a run's memory of that follows.
 const DROWNED: f64 = 1.0 / 3.0;
 const FOLLOW: f64 = 0.2;
@@ -41,7 +39,7 @@ const PATIENCE: usize = 40;
 const SMALL_REGION: f64 = 1e-4;
 /// Violations of a constraint per coefficient of its trend, and among how many of the newest observations they are looked for.
 const VIOLATIONS: usize = 2;
-const AMONG: usize = 1000;
+const VIOLATIONS_AMONG: usize = 1000;
 /// Two places are one if they are nearer than this part of the trust region.
 const SAME_PLACE: f64 = 2e-3;
 
@@ -168,54 +166,66 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
     (news, if many || !first { missed.clamp(1, CATCH_UP) } else { 1 })
 }
 
-/// y′ of the members and the variances of their noise, in the workspace, and how they came about. Values are not warped where the noise
-/// would be bent with them. (eq:output_min_max)
-pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Outputs {
+/// y′ of an output of the members and the variances of the noise in it, in the workspace, and how they came about. Only values are warped, and not
+/// where the noise would be bent with them. (eq:output_min_max)
+pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, output: Output, work: &mut Workspace) -> Outputs {
+    let warps = output == Output::Objective && problem.settings.switches.warp;
     // However near the reals come to a minimum, what other integers and categories are worth has to be seen.
     let most = if problem.domain.is_mixed() { f64::INFINITY } else { MOST_MEDIANS };
     let mut normalised = |warp: Option<f64>| {
         work.y.clear();
-        work.y.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
+        work.y.extend(run.now.members.iter().filter_map(|&p| problem.output(output, p)));
         normalise(&mut work.y, warp, &mut work.scratch)
     };
-    let mut outputs = normalised(problem.settings.switches.warp.then_some(most));
-    let typical = problem.typical_std(run, Output::Objective);
+    let mut outputs = normalised(warps.then_some(most));
+    let typical = problem.typical_std(run, output);
     if outputs.spread() < CLEAR * typical {
         outputs = normalised(None).no_narrower_than(typical, &mut work.y);
     }
     work.noise.clear();
     if typical > 0.0 {
-        let variance = |(&p, &y): (&usize, &f64)| (problem.std(run, Output::Objective, p) / outputs.slope(y)).powi(2);
+        let variance = |(&p, &y): (&usize, &f64)| (problem.std(run, output, p) / outputs.slope(y)).powi(2);
         work.noise.extend(run.now.members.iter().zip(&work.y).map(variance));
     }
     outputs
 }
 
-/// What the members are worth without their noise, as the model in the old frame sees it; σ of the noise takes a step of its ascent on the way.
+/// An output of the members, which are normalised in the workspace, without its noise as the model in the old frame sees it; σ of the noise takes a
+/// step of its ascent on the way.
+fn denoise(
+    problem: Problem<'_>,
+    run: &mut LocalRun,
+    output: Output,
+    outputs: &mut Outputs,
+    work: &mut Workspace,
+) -> Result<Vec<f64>, RestartCause> {
+    let mut values = std::mem::take(&mut work.values);
+    values.clear();
+    if work.noise.is_empty() {
+        values.extend(run.now.members.iter().filter_map(|&p| problem.output(output, p)));
+        return Ok(values);
+    }
+    let mut gp = fit(problem, run, work)?;
+    if problem.looks_for_noise(output) {
+        run.now.noise.level_mut(output).estimate(&gp, &mut work.matrix, &mut work.inverse);
+        work.spare = gp.into_buffers();
+        *outputs = normalise_outputs(problem, run, output, work);
+        gp = fit(problem, run, work)?;
+    }
+    values.extend(gp.smoothed().map(|y| outputs.to_user(y)));
+    work.spare = gp.into_buffers();
+    Ok(values)
+}
+
+/// What the members are worth without their noise.
 pub(super) fn assess(
     problem: Problem<'_>,
     run: &mut LocalRun,
     outputs: &mut Outputs,
     work: &mut Workspace,
 ) -> Result<Standing, RestartCause> {
-    let noisy = !work.noise.is_empty();
-    work.values.clear();
-    if noisy {
-        let mut gp = fit(problem, run, work)?;
-        if problem.settings.switches.noise == Noise::Auto {
-            run.now.noise.objective.estimate(&gp, &mut work.matrix, &mut work.inverse);
-            work.spare = gp.into_buffers();
-            *outputs = normalise_outputs(problem, run, work);
-            gp = fit(problem, run, work)?;
-        }
-        work.values.extend(gp.smoothed().map(|y| outputs.to_user(y)));
-        work.rank.clear();
-        work.rank.extend(gp.smoothed());
-        work.spare = gp.into_buffers();
-    } else {
-        work.values.extend(run.now.members.iter().filter_map(|&p| problem.observations.value(p)));
-    }
-    let measured = measured(problem, run, work);
+    work.values = denoise(problem, run, Output::Objective, outputs, work)?;
+    let measured = measured(problem, run, work)?;
     let merit = Merit::of(problem, run, &work.values, &mut work.scratch);
     let at = |row: usize| measured.iter().map(move |g| g[row]);
     work.merits.clear();
@@ -224,66 +234,38 @@ pub(super) fn assess(
     for (k, m) in work.merits.iter().enumerate() {
         row = if *m < work.merits[row] { k } else { row };
     }
-    rank(outputs, noisy, problem.constraints() > 0, work);
     let best = *run.now.members.get(row).ok_or(RestartCause::OutputRange)?;
     let fold = |from: f64, pick: fn(f64, f64) -> f64| work.values.iter().copied().fold(from, pick);
-    Ok(Standing {
+    let standing = Standing {
         row,
         best,
         merit: work.merits[row],
         low: fold(f64::INFINITY, f64::min),
         high: fold(f64::NEG_INFINITY, f64::max),
-        noisy,
+        noisy: !work.noise.is_empty(),
         feasible: (0..work.values.len()).any(|row| at(row).all(|g| g <= 0.0)),
-    })
-}
-
-/// The measured constraints of the members without their noise, as the objective's values above.
-fn measured(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> Vec<Vec<f64>> {
-    let mut denoised = |output: Output| -> Vec<f64> {
-        let mut g: Vec<f64> = run.now.members.iter().filter_map(|&p| problem.output(output, p)).collect();
-        if !problem.is_noisy(run, output) {
-            return g;
-        }
-        let mut noise = Vec::new();
-        for round in 0..2 {
-            let variance = |&p: &usize| problem.std(run, output, p).powi(2);
-            noise.clear();
-            noise.extend(run.now.members.iter().map(variance));
-            let prior = Prior::of(&g, problem.settings.switches.kernel, 1.0, 0.0);
-            let prior = dataset::noisy_prior(problem, Prior { nugget: 1e-12 * prior.signal, ..prior }, &noise);
-            let mut buffers = std::mem::take(&mut work.trial);
-            run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
-            buffers.set_noise(&noise);
-            match Gp::fit_with_jitter(prior, &g, buffers) {
-                Ok(gp) => {
-                    if round == 0 {
-                        run.now.noise.level_mut(output).estimate(&gp, &mut work.matrix, &mut work.inverse);
-                    } else {
-                        g = gp.smoothed().collect();
-                    }
-                    work.trial = gp.into_buffers();
-                }
-                Err((_, buffers)) => work.trial = buffers,
-            }
-        }
-        g
     };
-    (0..problem.constraints()).map(|k| denoised(Output::Constraint(k))).collect()
+    rank(outputs, work);
+    Ok(standing)
 }
 
-/// The members between 0, the best, and 1: what weighs them in the principal axes.
-fn rank(outputs: &Outputs, noisy: bool, constrained: bool, work: &mut Workspace) {
-    if constrained {
-        work.rank.clear();
-        work.rank.extend(work.merits.iter().map(|m| outputs.to_normalised(*m).clamp(0.0, 1.0)));
-    } else if noisy {
-        let low = work.rank.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = work.rank.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        work.rank.iter_mut().for_each(|m| *m = if high > low { (*m - low) / (high - low) } else { 0.0 });
-    } else {
-        work.rank.clone_from(&work.y);
-    }
+/// The measured constraints of the members without their noise. The workspace keeps the objective.
+fn measured(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> Result<Vec<Vec<f64>>, RestartCause> {
+    let kept = [&mut work.y, &mut work.noise, &mut work.values].map(std::mem::take);
+    let mut one = |k: usize| {
+        let output = Output::Constraint(k);
+        let mut outputs = normalise_outputs(problem, run, output, work);
+        denoise(problem, run, output, &mut outputs, work)
+    };
+    let all = (0..problem.constraints()).map(&mut one).collect();
+    [work.y, work.noise, work.values] = kept;
+    all
+}
+
+/// The members between 0, the best, and 1 by merit: what weighs them in the principal axes.
+fn rank(outputs: &Outputs, work: &mut Workspace) {
+    work.rank.clear();
+    work.rank.extend(work.merits.iter().map(|m| outputs.to_normalised(*m).clamp(0.0, 1.0)));
 }
 
 /// Why a run has no more to give, if so. (line 5)
@@ -488,7 +470,7 @@ fn drop_rows<T>(rows: &mut Vec<T>, dropped: &[usize]) {
 
 /// The models of the measured constraints, of the members and of failed evaluations in the region that measured them: those enter the
 /// model of the objective at its own mean, where they change nothing but the variance.
-pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &mut Surrogate, work: &mut Workspace) {
+fn add_constraints(problem: Problem<'_>, run: &mut LocalRun, surrogate: &mut Surrogate, work: &mut Workspace) {
     let (observations, domain) = (problem.observations, problem.domain);
     if problem.constraints() == 0 {
         return;
@@ -509,6 +491,7 @@ pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &
     let typical = sorted.get(sorted.len() / 2).copied().filter(|r| *r > 0.0).unwrap_or(1.0);
     // Integers and categories that stand still have no part in the trend.
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
+    run.now.tails.clear();
     for k in 0..problem.constraints() {
         let output = Output::Constraint(k);
         let g: Vec<f64> = rows.iter().filter_map(|&p| problem.output(output, p)).collect();
@@ -517,14 +500,14 @@ pub(super) fn add_constraints(problem: Problem<'_>, run: &LocalRun, surrogate: &
         let noise: Vec<f64> = if noisy { rows.iter().map(variance).collect() } else { Vec::new() };
         let violated = nearest_violations(problem, run, k, VIOLATIONS * (axes.len() + 1));
         let rows = Rows { axes: &axes, rank: &rank, typical, violated: &violated };
-        surrogate.add_constraint(g, &noise, &rows, &mut work.polynomial);
+        run.now.tails.push(surrogate.add_constraint(g, noise, &rows, &mut work.polynomial));
     }
 }
 
 /// The violations of a constraint nearest to the centre of the frame, at most `most`: their places in it, and values.
 fn nearest_violations(problem: Problem<'_>, run: &LocalRun, k: usize, most: usize) -> Vec<(Vec<f64>, f64)> {
     let observations = problem.observations;
-    let newest = observations.len().saturating_sub(AMONG)..observations.len();
+    let newest = observations.len().saturating_sub(VIOLATIONS_AMONG)..observations.len();
     let violated = |p: usize| problem.output(Output::Constraint(k), p).filter(|g| *g > 0.0);
     let place = |p: usize| run.now.frame.local(observations.unit(p));
     let mut found: Vec<_> = newest.filter_map(|p| violated(p).map(|g| (place(p), g))).collect();
@@ -586,13 +569,13 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
     run.now.members.clear();
     run.now.members.extend(by_distance.iter().map(|(_, p)| *p));
     run.now.members.sort_unstable();
-    let outputs = normalise_outputs(problem, run, work);
+    let outputs = normalise_outputs(problem, run, Output::Objective, work);
     work.values.clear();
     work.values.extend(run.now.members.iter().filter_map(|&p| observations.value(p)));
     let merit = Merit::of(problem, run, &work.values, &mut work.scratch);
     work.merits.clear();
     work.merits.extend(run.now.members.iter().filter_map(|&p| merit.told(problem, p)));
-    rank(&outputs, false, problem.constraints() > 0, work);
+    rank(&outputs, work);
     if first && outputs.range() > 0.0 {
         let frame = std::mem::take(&mut run.now.frame);
         find_axes(problem, &frame, run, work);
@@ -607,7 +590,7 @@ fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mu
 /// The model of the objective with those of the measured constraints and with the derivatives that were told.
 pub(super) fn surrogate(
     problem: Problem<'_>,
-    run: &LocalRun,
+    run: &mut LocalRun,
     gp: Gp,
     outputs: &Outputs,
     work: &mut Workspace,

@@ -7,7 +7,7 @@ use crate::observations::Observations;
 use crate::polynomial::Terms;
 
 /// A fit of the nearest takes this many observations for each coefficient. (Three with pending evaluations: no better.)
-const EACH: f64 = 1.5;
+const PER_COEFFICIENT: f64 = 1.5;
 /// They are looked for among this many times as many of the newest.
 pub(super) const NEWEST: usize = 4;
 /// No fit has more coefficients: its cost grows with their cube.
@@ -40,7 +40,7 @@ pub(super) fn count(settings: &Settings, terms: Terms, d: usize) -> usize {
         _ => switches.nearby && d >= LEAST_DIMENSION,
     };
     let made = switches.quadratic && made && coefficients <= MOST_COEFFICIENTS;
-    if made { (EACH * coefficients as f64) as usize } else { 0 }
+    if made { (PER_COEFFICIENT * coefficients as f64) as usize } else { 0 }
 }
 
 /// The nearest observations: their distances, values and positions; their places in the frame, outputs, and what their weights fall with.
@@ -70,8 +70,12 @@ impl Nearest {
             let distance = linalg::dot(scratch, scratch).sqrt();
             self.order.extend(observations.value(p).map(|value| (distance, value, p)));
         }
-        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-        self.order.truncate(nearest);
+        let by_distance = |a: &(f64, f64, usize), b: &(f64, f64, usize)| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2));
+        if nearest < self.order.len() {
+            self.order.select_nth_unstable_by(nearest, by_distance);
+            self.order.truncate(nearest);
+        }
+        self.order.sort_unstable_by(by_distance);
         self.order.len()
     }
 

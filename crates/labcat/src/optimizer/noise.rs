@@ -6,7 +6,7 @@ use crate::math;
 
 /// Standard deviation of ln σ² between two steps, and the longest step.
 const DRIFT: f64 = 0.2;
-const LONGEST: f64 = 1.0;
+const LONGEST_STEP: f64 = 1.0;
 /// How many repeated evaluations the memory holds.
 const MEMORY: f64 = 6.0;
 /// A point is evaluated again until repeated evaluations count as this many: the first one alone may show next to nothing of the
@@ -32,12 +32,12 @@ pub(super) struct Level {
 impl Level {
     /// Takes in the square of what a repeated evaluation differed by, and whether values are `tied` at different points.
     pub(super) fn saw(&mut self, square: f64, tied: bool) {
-        const KEPT: f64 = 1.0 - 1.0 / MEMORY;
+        const REMEMBERED: f64 = 1.0 - 1.0 / MEMORY;
         if !square.is_finite() {
             return;
         }
-        self.squares = (KEPT * self.squares + square).min(f64::MAX);
-        self.repeats = KEPT * self.repeats + if tied && square == 0.0 { TIED } else { 1.0 };
+        self.squares = (REMEMBERED * self.squares + square).min(f64::MAX);
+        self.repeats = REMEMBERED * self.repeats + if tied && square == 0.0 { TIED } else { 1.0 };
         if self.sigma == 0.0 {
             self.sigma = (self.squares / self.repeats).sqrt();
         }
@@ -63,7 +63,7 @@ impl Level {
         let shown = 0.5 * self.squares / (self.sigma * self.sigma);
         let slope = slope + shown - 0.5 * self.repeats;
         let information = information + shown + 1.0 / (DRIFT * DRIFT);
-        let sigma = self.sigma * math::exp(0.5 * (slope / information).clamp(-LONGEST, LONGEST));
+        let sigma = self.sigma * math::exp(0.5 * (slope / information).clamp(-LONGEST_STEP, LONGEST_STEP));
         if sigma.is_finite() && sigma > 0.0 {
             self.sigma = sigma;
         }

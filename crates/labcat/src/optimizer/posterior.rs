@@ -1,7 +1,7 @@
 //! What all observations say of the objective and of the measured constraints: one Gaussian process of each along the axes of the box, made
 //! when it is asked for. It is behind what is recommended under noise, what is predicted, and what is said of the parameters.
 
-use super::dataset::Output;
+use super::dataset::{CLEAR, Output};
 use super::descent::{self, Bound};
 use super::problem::Problem;
 use super::run::LocalRun;
@@ -30,9 +30,6 @@ const ROWS: usize = 300;
 const LEARNED: usize = 150;
 /// Exact values nearer to a better one than this, in units of the box, tell of nothing that the model could hold.
 const NEAREST: f64 = 2e-2;
-/// Values are bent towards their logarithm from their median on, but by no less than this many standard deviations of the noise: below, the
-/// noise would be bent with them.
-const CLEAR: f64 = 20.0;
 /// Standard deviations of what is known before: of ln ℓ around √d half-widths of the box for d parameters, and of the logarithm of the variance
 /// of the noise where it is estimated, given, or stands for what the model cannot hold of exact values. Of the logarithm of the signal's, where
 /// a trend is to take most of it, around this; and of that of the trend's.
@@ -60,7 +57,7 @@ const HALVINGS: usize = 6;
 const GAINS: f64 = 0.02;
 /// An observation that is left over by more standard deviations than this is an outlier: its variance grows until it is no more. Rounds of it.
 const OUTLYING: f64 = 3.5;
-const ROUNDS: usize = 4;
+const OUTLIER_ROUNDS: usize = 4;
 /// Of the caution towards constraints this much is enough once a descent is over: it ends on their border.
 const SPARED: f64 = 0.95;
 /// Where descents to the lowest mean begin: at this many of the lowest.
@@ -144,7 +141,7 @@ impl Posterior {
         let local = self.local(places.clone());
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
         self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
-        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0));
+        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0, 1.0));
         let value = |((u, mean), std): ((&[f64], &f64), &f64)| {
             let value = mean + std * rng.normal();
             if rng.unit() < feasible(u) { value } else { f64::MAX }
@@ -459,7 +456,7 @@ impl Data {
     /// The model of all rows; outliers among them count less.
     fn last(&mut self, t: &[f64]) -> Option<Gp> {
         let all: Vec<usize> = (0..self.points.len()).collect();
-        for _ in 0..ROUNDS {
+        for _ in 0..OUTLIER_ROUNDS {
             let gp = self.fit(&all, t, false)?;
             if !self.doubt(&all, &gp) {
                 return Some(gp);
@@ -509,7 +506,7 @@ impl Data {
             }
             if gained < GAINS {
                 rounds += 1;
-                if rounds > ROUNDS || !self.doubt(&rows, &gp) {
+                if rounds > OUTLIER_ROUNDS || !self.doubt(&rows, &gp) {
                     break;
                 }
                 gp = self.fit(&rows, &t, true)?;

@@ -34,13 +34,13 @@ impl Limited {
     /// The allowed point nearest to a place in the box, in user units: the place itself; one with its integers and categories, if the reals
     /// alone can satisfy the constraints; else one on the way to `centre` or to the place known to be allowed.
     pub(super) fn nearest(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
-        const ROUNDS: usize = 5;
+        const PROJECTIONS: usize = 5;
         let mut x = domain.point(u);
         if self.admits(domain, &mut x) {
             return Some(x);
         }
         let mut place = u.to_vec();
-        for _ in 0..if domain.is_mixed() { ROUNDS } else { 0 } {
+        for _ in 0..if domain.is_mixed() { PROJECTIONS } else { 0 } {
             let Some(next) = self.known.project(domain, &place) else { break };
             place = next;
             domain.to_user(&place, &mut x);

@@ -1,5 +1,6 @@
 //! The algorithm itself: [`propose`] and [`update_model`] are Algorithm 2 of the paper, one call per line.
 
+use super::dataset::Output;
 use super::model::{self, Lowest, Model, Workspace};
 use super::problem::{Choice, Problem};
 use super::report::{Origin, RestartCause};
@@ -70,7 +71,7 @@ pub(super) fn update_model(
     work: &mut Workspace,
 ) -> Result<Model, RestartCause> {
     let (news, passes) = model::begin_step(problem, run, work);
-    let mut outputs = model::normalise_outputs(problem, run, work); // line 6: T_minmax
+    let mut outputs = model::normalise_outputs(problem, run, Output::Objective, work); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
     let standing = model::assess(problem, run, &mut outputs, work)?; // merits, without the noise
     if let Some(cause) = model::why_over(problem, run, &outputs, &standing) {
@@ -85,7 +86,7 @@ pub(super) fn update_model(
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
     let (lowest, settled, extent) = (Lowest::default(), 0, run.extent);
     let mut model = Model { surrogate, outputs, standing, made, again, lowest, settled, extent };
-    recommend::settle(problem, run, &mut model, work);
+    recommend::settle(problem, run, &mut model);
     Ok(model)
 }
 

@@ -9,19 +9,19 @@ use crate::observations::Evaluation;
 use crate::rng::Rng;
 
 /// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
-pub(super) const SMALL: u64 = 2048;
+pub(super) const SMALL_SPACE: u64 = 2048;
 /// A neighbour counts as tried if it was evaluated with reals as near as this, in units of the box.
-const NEAR: f64 = 1e-3;
+const TRIED_NEAR: f64 = 1e-3;
 /// Evaluations without progress, per parameter, after which the neighbours that were never tried are.
 const IDLE: usize = 3;
 /// Progress that is worth waiting for, as a part of what lies between the best and the median of the members.
 const WORTH: f64 = 0.01;
 /// Random tries for a configuration that was never suggested, before all are gone through, or as many as this under constraints.
-const TRIES: usize = 200;
+const RANDOM_TRIES: usize = 200;
 const LISTED: u64 = 100_000;
 
 pub(super) fn is_small(domain: &Domain) -> bool {
-    domain.list_length().is_some_and(|n| n <= SMALL)
+    domain.list_length().is_some_and(|n| n <= SMALL_SPACE)
 }
 
 pub(super) fn has_reals(domain: &Domain) -> bool {
@@ -80,7 +80,7 @@ pub(super) fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
     let asked: Vec<Vec<f64>> = pending.iter().map(|p| domain.place(&p.x)).collect();
     let told = (0..observations.len()).map(|p| observations.unit(p));
     let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
-    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR);
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= TRIED_NEAR);
     let mut neighbours = domain.neighbours(&observations.all()[position].x);
     neighbours.retain_mut(|x| {
         if !problem.known.admits(domain, x) {
@@ -120,7 +120,7 @@ pub(super) fn unseen(
         return None;
     }
     let is_new = |x: &mut Vec<f64>| limited.admits(domain, x) && !seen.contains(x);
-    for _ in 0..TRIES {
+    for _ in 0..RANDOM_TRIES {
         let cube: Vec<f64> = domain.parameters().iter().map(|_| rng.between(-1.0, 1.0)).collect();
         let mut x = domain.point(&domain.embed(&cube));
         if is_new(&mut x) {

@@ -20,7 +20,7 @@ const OF_USE: f64 = 0.5;
 const SAMPLES: usize = 40;
 /// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
 const CLIMBERS: usize = 4;
-const ROUNDS: usize = 6;
+const CLIMBS: usize = 6;
 /// In an exploration run the standard deviation counts this many times as much.
 const EXPLORE_OPTIMISM: f64 = 2.0;
 
@@ -230,7 +230,7 @@ impl<'a> Climb<'a> {
             lowest.iter_mut().filter(|_| improved).for_each(|f| f.score = f64::INFINITY);
             found.extend(lowest);
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..CLIMBS {
             let places: Vec<Vec<f64>> = climbers.iter().map(|f| f.u.clone()).collect();
             for (climber, refined) in climbers.iter_mut().zip(self.refine(&places, optimism)) {
                 if refined.score > climber.score {

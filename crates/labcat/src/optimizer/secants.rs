@@ -15,9 +15,9 @@ use labcat_numerics::quasi_newton::{self, Secant};
 /// Secants per dimension that make the Hessian, the newest.
 const SECANTS: usize = 3;
 /// Quadratic programs per descent.
-const ROUNDS: usize = 25;
+const STEPS_OF_QUADRATIC: usize = 25;
 /// The least size of the trust region to begin with.
-const LEAST_RADIUS: f64 = 1e-6;
+const LEAST_FIRST_RADIUS: f64 = 1e-6;
 
 /// The newest secants of a run, the newest first: each member's from the best one before it, along the axes that move.
 fn secants(problem: Problem<'_>, run: &LocalRun, moves: &[bool]) -> Vec<Secant> {
@@ -91,7 +91,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
         let length = |(s, _): &Secant| s.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
         let mut lengths: Vec<f64> = secants.iter().map(length).collect();
         lengths.sort_unstable_by(f64::total_cmp);
-        run.radius = lengths[lengths.len() / 2].clamp(LEAST_RADIUS, 1.0);
+        run.radius = lengths[lengths.len() / 2].clamp(LEAST_FIRST_RADIUS, 1.0);
     }
     run.adapt_radius(observations, |shown| observations.value(shown), false);
     if run.followed.is_some() {
@@ -104,7 +104,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     let mut within = Halfspaces::cube(domain.dim(), run.radius);
     frame.push_box(&vec![(-1.0, 1.0); domain.dim()], &mut within);
     let quadratic = Quadratic { problem, frame, g, h, moves };
-    let (x, _) = sqp::minimise(&quadratic, &within, &vec![0.0; domain.dim()], run.radius, ROUNDS);
+    let (x, _) = sqp::minimise(&quadratic, &within, &vec![0.0; domain.dim()], run.radius, STEPS_OF_QUADRATIC);
     let gain = -quadratic.look(&x).value;
     let u = quadratic.frame.place(&x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect();
     Forecast::new(u, standing.merit, gain).filter(|_| gain > ROUNDING * standing.merit.abs())

@@ -1,7 +1,7 @@
 //! What an optimizer can do, as a table: each capability prepares a [`Plan`], and a plan may have any of them that exclude none of the
 //! others. Golden streams, the fuzz test and the state fixtures walk this table, so that a capability is listed once.
 
-use labcat::{Config, Domain, Formula, Known, Noise, Optimizer, Outcome, Parameter, Preset};
+use labcat::{Config, Domain, Formula, Known, Noise, Optimizer, Outcome, Parameter, Preset, Scope};
 
 /// A small generator (SplitMix64) of the tests' own choices; the same bits on every machine.
 pub(crate) struct Dice(pub(crate) u64);
@@ -46,6 +46,11 @@ pub(crate) struct Plan {
     pub(crate) tells_gradient: bool,
     /// With gradients: every second component is not known.
     pub(crate) leaves_gaps: bool,
+    /// Whether the value is a sum of squares that are told, and with their derivatives.
+    pub(crate) tells_residuals: bool,
+    pub(crate) tells_jacobian: bool,
+    /// Whether the search begins at a point.
+    pub(crate) starts: bool,
     /// Pending evaluations at a time.
     pub(crate) workers: usize,
     /// Every so many-th suggestion; 0: none.
@@ -68,7 +73,7 @@ const fn capability(name: &'static str, kind: &'static str, prepare: fn(&mut Pla
     Capability { name, kind, prepare }
 }
 
-pub(crate) const CAPABILITIES: [Capability; 15] = [
+pub(crate) const CAPABILITIES: [Capability; 19] = [
     capability("noise auto", "noise", |plan| (plan.noise, plan.config.noise) = (NOISE, Noise::Auto)),
     capability("noise sigma", "noise", |plan| (plan.noise, plan.config.noise) = (NOISE, Noise::Sigma(0.1))),
     capability("noise std", "noise", |plan| {
@@ -91,6 +96,10 @@ pub(crate) const CAPABILITIES: [Capability; 15] = [
     capability("failures", "failures", |plan| plan.fail_every = 7),
     capability("cancellations", "cancellations", |plan| plan.cancel_every = 6),
     capability("corrections", "corrections", |plan| plan.correct_every = 5),
+    capability("residuals", "residuals", |plan| plan.tells_residuals = true),
+    capability("Jacobian", "residuals", |plan| (plan.tells_residuals, plan.tells_jacobian) = (true, true)),
+    capability("start", "start", |plan| plan.starts = true),
+    capability("global search", "scope", |plan| plan.config.search = Scope::Global),
 ];
 
 /// Every capability alone and every pair that is allowed, as positions in the table.
@@ -127,6 +136,9 @@ impl Plan {
             tells_std: false,
             tells_gradient: false,
             leaves_gaps: false,
+            tells_residuals: false,
+            tells_jacobian: false,
+            starts: false,
             workers: 1,
             fail_every: 0,
             cancel_every: 0,
@@ -148,7 +160,21 @@ impl Plan {
     }
 
     pub(crate) fn optimizer(&self) -> Optimizer {
-        self.constrained(Optimizer::new(self.domain(), self.config.clone()).unwrap())
+        let mut optimizer = self.constrained(Optimizer::new(self.domain(), self.config.clone()).unwrap());
+        self.start().iter().for_each(|start| optimizer.start_at(&[start], None).unwrap());
+        optimizer
+    }
+
+    /// Where the search begins, if that is told: a point that the known constraints allow.
+    pub(crate) fn start(&self) -> Option<Vec<f64>> {
+        let start = |p: &Parameter| match p.name.as_str() {
+            "x" => 0.5,
+            "y" => 0.2,
+            "n" => 4.0,
+            "z" => 0.1,
+            _ => 1.0,
+        };
+        self.starts.then(|| self.domain().canonical(&self.parameters.iter().map(start).collect::<Vec<_>>()))
     }
 
     /// The same state, written and read again.
@@ -167,6 +193,11 @@ impl Plan {
 
     /// The true value and its derivatives (NaN for labels), from products and sums only.
     pub(crate) fn value(&self, x: &[f64]) -> (f64, Vec<f64>) {
+        if self.tells_residuals {
+            let (residuals, columns) = self.residuals(x);
+            let slope = |column: &Vec<f64>| column.iter().zip(&residuals).map(|(j, r)| 2.0 * j * r).sum();
+            return (residuals.iter().map(|r| r * r).sum(), columns.iter().map(slope).collect());
+        }
         let bend = x[1] - 0.8 * square(x[0]);
         let mut value = square(x[0] - 0.6) + 3.0 * square(bend);
         let mut gradient = vec![2.0 * (x[0] - 0.6) - 9.6 * x[0] * bend, 6.0 * bend];
@@ -188,6 +219,24 @@ impl Plan {
         (value, gradient)
     }
 
+    /// Residuals, and their derivatives by each parameter (NaN for labels).
+    fn residuals(&self, x: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let mut residuals = vec![x[0] - 0.6, 1.7 * (x[1] - 0.8 * square(x[0]))];
+        let mut columns = vec![vec![1.0, -2.72 * x[0]], vec![0.0, 1.7]];
+        for (p, v) in self.parameters.iter().zip(x).skip(2) {
+            let (more, slope) = match p.name.as_str() {
+                "n" => (0.2 * (v - 7.0), 0.2),
+                "kind" => ([0.7, 0.1, 0.5][*v as usize], f64::NAN),
+                "flag" => (0.7 - 0.5 * v, f64::NAN),
+                _ => (v - 0.3, 1.0),
+            };
+            residuals.push(more);
+            columns.push([vec![0.0 * slope; residuals.len() - 1], vec![slope]].concat());
+        }
+        columns.iter_mut().for_each(|column| column.resize(residuals.len(), 0.0));
+        (residuals, columns)
+    }
+
     /// The true constraints: satisfied when none is above 0.
     pub(crate) fn constraints(&self, x: &[f64]) -> Vec<f64> {
         let both = [square(x[0] - 0.2) + x[1] - 0.9, -x[0] - x[1] - 2.5];
@@ -199,13 +248,19 @@ impl Plan {
         let (value, mut gradient) = self.value(x);
         let size = if self.tells_std { [0.5, 2.0][k % 2] } else { 1.0 };
         let mut noise = || size * self.noise * (2.0 * dice.unit() - 1.0);
-        let outcome = Outcome::from(value + noise());
+        let outcome = if self.tells_residuals {
+            let (residuals, columns) = self.residuals(x);
+            let told = Outcome::of_residuals(residuals.into_iter().map(|r| r + 0.3 * noise()).collect());
+            told.with_jacobian(if self.tells_jacobian { columns.concat() } else { Vec::new() })
+        } else {
+            Outcome::from(value + noise())
+        };
         let outcome = if self.tells_std { outcome.with_std(0.1 * size).unwrap() } else { outcome };
         let outcome = outcome.with_constraints(self.constraints(x).into_iter().map(|g| g + noise()).collect());
         if self.leaves_gaps {
             gradient.iter_mut().skip(k % 2).step_by(2).for_each(|g| *g = f64::NAN);
         }
-        outcome.with_gradient(if self.tells_gradient { gradient } else { Vec::new() })
+        if self.tells_gradient { outcome.with_gradient(gradient) } else { outcome }
     }
 
     /// Another result than before, with or without noise.

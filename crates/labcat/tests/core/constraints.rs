@@ -83,6 +83,50 @@ fn constraints_that_nothing_meets_are_an_error_at_once() {
     assert_eq!(optimizer.enqueue(&[1.0, 0.0]), Err(PointError::Violates));
 }
 
+/// The evaluation that first satisfies a constraint on the distance from a point, mapped, the third least of five seeds.
+fn first_inside(d: usize, map: impl Fn(f64) -> f64) -> usize {
+    let centre = [0.61, -0.38, 0.27, 0.83, -0.55];
+    let mut firsts: Vec<usize> = (0..5)
+        .map(|seed| {
+            let domain = Domain::new(&vec![(-1.0, 1.5); d]).unwrap();
+            let mut optimizer = Optimizer::new(domain, config(seed, 1)).unwrap();
+            (1..=30 * d)
+                .find(|_| {
+                    let s = optimizer.ask().unwrap();
+                    let square: f64 = s.x.iter().zip(centre).map(|(x, c)| (x - c).powi(2)).sum();
+                    let (value, g) = (s.x.iter().map(|x| (x + 0.5).powi(2)).sum::<f64>(), map(square.sqrt() - 0.3));
+                    optimizer.tell(s.id, Outcome::from(value).with_constraints(vec![g])).unwrap();
+                    g <= 0.0
+                })
+                .unwrap_or(usize::MAX)
+        })
+        .collect();
+    firsts.sort_unstable();
+    firsts[2]
+}
+
+#[test]
+fn monotone_transformations_of_a_constraint_are_satisfied_nearly_as_soon() {
+    type Map = fn(f64) -> f64;
+    let maps: [(&str, Map); 8] = [
+        ("g³", |g| g.powi(3)),
+        ("g⁵", |g| g.powi(5)),
+        ("√g", |g| g.abs().sqrt().copysign(g)),
+        ("exp 30 g − 1", |g| (30.0 * g).exp_m1()),
+        ("exp 200 g − 1", |g| (200.0 * g).exp_m1().min(1e300)),
+        ("sinh 30 g", |g| (30.0 * g).sinh()),
+        ("1/3³ − 1/(3 + g)³", |g| 3.0_f64.powi(-3) - (3.0 + g).powi(-3)),
+        ("1/(8 − g)³ − 1/8³", |g| (8.0 - g).powi(-3) - 8.0_f64.powi(-3)),
+    ];
+    for d in [2, 3, 5] {
+        let plain = first_inside(d, |g| g);
+        for (name, map) in maps {
+            let first = first_inside(d, map);
+            assert!(first <= 3 * plain, "{name}, d = {d}: {first} evaluations, {plain} for g");
+        }
+    }
+}
+
 #[test]
 fn without_a_feasible_point_the_least_violated_is_best() {
     let mut optimizer = Optimizer::new(square(), config(1, 2)).unwrap();

@@ -317,7 +317,7 @@ fn what_is_predicted_at_the_recommendation_is_what_it_says() {
         for _ in 0..300 {
             let suggestion = optimizer.ask().unwrap();
             optimizer.tell(suggestion.id, bowl(&suggestion.x) + normal.next()).unwrap();
-            if optimizer.restarts().is_empty() || !optimizer.n_evaluations().is_multiple_of(5) {
+            if optimizer.restarts().is_empty() || !optimizer.n_evaluations().is_multiple_of(12) {
                 continue;
             }
             let found = optimizer.recommended().unwrap();

@@ -56,7 +56,7 @@ impl Run {
             Ok(()) => left.iter().for_each(|job| self.session.jobs_closed(TrialId(job.trial))),
             Err(trouble) => {
                 let (left, why) = (count(left.len(), "job"), trouble.why());
-                self.display.note(&format!("{left} that nobody waits for cannot be cancelled now ({why})"));
+                self.display.note(&format!("{left} no longer needed cannot be cancelled now ({why})"));
             }
         }
         Ok(())

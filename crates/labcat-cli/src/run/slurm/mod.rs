@@ -304,7 +304,7 @@ impl Broker {
             Fate::Prevented => {
                 return match job.task.job.number {
                     Some(_) => self.lost(job, "Slurm does not know its job, which never began", 1),
-                    None => self.lost(job, "its job was noted and never submitted", 0),
+                    None => self.lost(job, "its job was recorded but never submitted", 0),
                 };
             }
             Fate::Unknown if job.place.marker().is_some_and(|marker| marker.exit != 0) => {
@@ -502,7 +502,7 @@ impl Broker {
 
     fn full(&mut self, why: &str) {
         if self.full_until.replace(Instant::now() + self.slurm.poll).is_none() {
-            self.note(format!("Slurm takes no more jobs for now ({why}): waiting; jobs that run go on"));
+            self.note(format!("Slurm accepts no more jobs for now ({why}): waiting; running jobs continue"));
         }
     }
 
@@ -510,7 +510,7 @@ impl Broker {
         self.next_look = Instant::now() + self.slurm.poll.min(Duration::from_secs(5));
         if self.trouble.is_none() {
             self.trouble = Some(Instant::now());
-            self.note(format!("Slurm does not answer ({why}): waiting; jobs that run go on"));
+            self.note(format!("Slurm does not answer ({why}): waiting; running jobs continue"));
         }
     }
 

@@ -120,17 +120,17 @@ switches! {
     "Run" {
         direction: Direction, Direction::Minimize, "which way is better";
         constraints: usize where from(0.0, 1000.0), 0, "how many constraints each evaluation measures, satisfied when g <= 0";
-        seed: u64 where from(0.0, u64::MAX as f64), 0, "one seed, one stream of suggestions";
+        seed: u64 where from(0.0, u64::MAX as f64), 0, "the same seed gives the same suggestions";
     }
     "Stopping" {
         budget: Option<usize> where from(1.0, INF), None, "stop after this many evaluations";
-        target: Option<f64>, None, "stop once a value at least this good was told";
+        target: Option<f64>, None, "stop once a value is at least this good";
         tolerance: Option<f64> where from(0.0, INF), None, "end a local run when its outputs differ by no more than this";
         precision: f64 where below(0.0, 1.0), 0.0 => 1e-10,
-            "end a local run when its outputs differ by no more than this part of its own spread (or by rounding)";
+            "end a local run when its outputs differ by no more than this fraction of its own spread (or by rounding)";
     }
     "Search" {
-        search: Scope, Scope::Local, "local runs alone, or in turn with a model of the whole box (global)";
+        search: Scope, Scope::Local, "local runs only, or in turn with a model of the whole box (global)";
     }
     "Design" {
         initial_points: Option<usize> where from(2.0, 1e6), None,
@@ -144,11 +144,11 @@ switches! {
     }
     "Noise" {
         noise: Noise where from(0.0, INF), Noise::None,
-            "noise in the values: auto (found out and estimated), none, or its standard deviation in units of the objective";
+            "noise in the values: auto (detected and estimated), none, or its standard deviation in units of the objective";
     }
     "Model" {
-        kernel: KernelKind, KernelKind::SquaredExponential, "covariance of the model";
-        signal: f64 where POSITIVE, 1.0, "signal standard deviation, in units of the outputs' own";
+        kernel: KernelKind, KernelKind::SquaredExponential, "covariance function of the model";
+        signal: f64 where POSITIVE, 1.0, "signal standard deviation, as a multiple of the standard deviation of the outputs";
         nugget: f64 where from(0.0, 1.0), 1e-6, "standard deviation of the nugget, on normalised outputs";
         prior_sigma: Option<f64> where POSITIVE, Some(0.1), "standard deviation of the prior on ln length-scale (none: uniform)";
         newton_steps: usize where from(0.0, 1000.0), 1, "length-scale steps per suggestion";
@@ -164,7 +164,7 @@ switches! {
     }
     "Acquisition" {
         acquisition: AcquisitionKind, AcquisitionKind::ExpectedImprovement => AcquisitionKind::LogExpectedImprovement,
-            "what a candidate is worth";
+            "the acquisition function, which says what a candidate is worth";
         optimism: f64 where above(0.0, 1e6), 1.0 => 1.5,
             "how many times the model's standard deviation counts in the acquisition";
         candidates: Option<usize> where from(1.0, 1e6), None, "samples of the acquisition function per suggestion (none: 10 d)";
@@ -173,19 +173,19 @@ switches! {
     }
     "Shortcut" {
         quadratic: bool, false => true,
-            "follow a linear or quadratic fit to its minimum once it forecasts far better than the model";
+            "try the minimum of a linear or quadratic regression once it predicts far better than the model";
         nearby: bool, false => true,
-            "with quadratic: also follow, now and then, a quadratic fit of the observations that lie nearest";
+            "with quadratic: also try, from time to time, the minimum of a quadratic regression of the nearest observations";
         quartic: bool, false => true,
-            "with quadratic: also follow a polynomial of the fourth degree that predicts well";
+            "with quadratic: also try the minimum of a polynomial of the fourth degree that predicts well";
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
         keep_best: bool, false, "a restart begins with the best point so far among its observations, in place of one of its design";
-        restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, in those of the first";
+        restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, as a multiple of the first one";
         explore: bool, false => true,
-            "every other local run looks for another basin: a wide trust region, a model that smooths, more optimism";
+            "every other local run is an exploration run: a wide trust region, a smoother model, more optimism";
         give_up: Option<f64> where POSITIVE, None => Some(3.0),
-            "give a run up when the best of all runs is farther below its best than this many times its range (none: never)";
+            "give up a run when its best value is worse than the best of all runs by more than this many times its range (none: never)";
     }
 }
