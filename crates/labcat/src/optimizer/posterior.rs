@@ -136,7 +136,7 @@ impl Posterior {
         let local = self.local(places.clone());
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
         self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
-        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0));
+        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0, 1.0));
         let value = |((u, mean), std): ((&[f64], &f64), &f64)| {
             let value = mean + std * rng.normal();
             if rng.unit() < feasible(u) { value } else { f64::MAX }
