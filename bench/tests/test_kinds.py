@@ -88,6 +88,8 @@ def test_noise_is_for_dimensions_that_the_suite_does_not_have():
         assert len(objective.lower) == 12 and objective.sigma > 0
         values = [objective(np.zeros(12)) for _ in range(2)]
         assert values[0] != values[1] and objective._true(np.zeros(12)) > objective.f_opt
+    record = execute(Run(peer_algorithm("random", "noisy"), problem, 24, 1))
+    assert 0 <= record_score(record, 2)[0] <= 1  # by the targets of ten dimensions
     for suite, dim, message in (("bbob", 41, "2 to 40"), ("bbob-largescale", 20, "as given")):
         with pytest.raises(UnknownProblem, match=message):
             coco_problems(suite, [dim], [1], [1], noise=Noise("gaussian", 0.1))

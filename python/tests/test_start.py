@@ -56,7 +56,7 @@ def test_a_boolean_has_no_radius():
     space = labcat.Space(x=labcat.Real(0, 1), flag=labcat.Boolean())
     first = {"x": 0.5, "flag": True}
     result = labcat.minimize(lambda x, flag: x + flag, space, x0=first, radius={"x": 0.1}, budget=3, rng=1)
-    assert [evaluation.params for evaluation in result.history][0] == first
+    assert result.history[0].params == first
     assert sorted(abs(e.params["x"] - 0.5) for e in list(result.history)[1:]) == pytest.approx([0, 0.1])
     with pytest.raises(labcat.InvalidError, match="radius has 'flag'; the parameters that have one are x"):
         labcat.minimize(lambda x, flag: x, space, x0=first, radius={"x": 0.1, "flag": 1}, budget=3)

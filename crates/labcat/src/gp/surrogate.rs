@@ -70,51 +70,49 @@ impl Surrogate {
         Self { gp, constraints: Vec::new() }
     }
 
-    /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint at these inputs, if far likelier
-    /// than without.
+    /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint, if far likelier than without.
     fn likeliest_tail(&self, g: &[f64], x: &Matrix) -> Tail {
         let mut sizes: Vec<f64> = g.iter().map(|g| g.abs()).filter(|g| *g > 0.0).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let trend = self.trend(x);
         let likelihood = |tail: Tail| {
-            let mut bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
+            let bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
             let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
-            bent.iter_mut().for_each(|g| *g /= largest);
-            linalg::solve_lower(&self.gp.b.factor, &mut bent);
-            remove(&mut bent, &trend);
-            let square = linalg::dot(&bent, &bent).max(f64::MIN_POSITIVE);
-            // In units in which the bend changes no volume, the likeliest signal.
+            let (_, square) = self.besides(&trend, bent.into_iter().map(|g| g / largest).collect());
+            // In units in which the bend changes no volume, with the likeliest signal.
             let unit = g.iter().map(|g| tail.ln_slope(*g)).sum::<f64>() / g.len() as f64;
-            (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square))
+            (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square.max(f64::MIN_POSITIVE)))
         };
         let quantiles = (1..=QUANTILES).map(|k| sizes.len() >> k).filter_map(|at| sizes.get(at).copied());
-        let (mut tail, mut most) = (Tail::default(), likelihood(Tail::default()) + DOUBT);
-        for size in quantiles.chain(sizes.first().map(|least| BELOW * least)) {
-            for bend in POWERS.map(|power| Tail::beyond(size, power)) {
-                let likelihood = likelihood(bend);
-                if likelihood > most {
-                    (tail, most) = (bend, likelihood);
-                }
-            }
-        }
-        tail
+        let beyond = quantiles.chain(sizes.first().map(|least| BELOW * least));
+        let bends = beyond.flat_map(|size| POWERS.map(|power| Tail::beyond(size, power)));
+        let best = bends.map(|tail| (likelihood(tail), tail)).max_by(|a, b| a.0.total_cmp(&b.0));
+        best.filter(|best| best.0 > likelihood(Tail::default()) + DOUBT).map_or_else(Tail::default, |best| best.1)
     }
 
     /// An orthonormal basis of the linear functions of inputs, of the constants alone where there are too few, as the rows are correlated.
     fn trend(&self, x: &Matrix) -> Vec<Vec<f64>> {
         let mut basis: Vec<Vec<f64>> = Vec::new();
         let columns = if x.rows() > x.cols() + 1 { x.cols() } else { 0 };
-        for mut t in std::iter::once(vec![1.0; x.rows()]).chain((0..columns).map(|j| x.col(j).to_vec())) {
-            linalg::solve_lower(&self.gp.b.factor, &mut t);
-            let before = linalg::dot(&t, &t);
-            remove(&mut t, &basis);
-            let square = linalg::dot(&t, &t);
-            if square > f64::EPSILON * before {
+        for t in std::iter::once(vec![1.0; x.rows()]).chain((0..columns).map(|j| x.col(j).to_vec())) {
+            let (mut t, square) = self.besides(&basis, t);
+            if square > 0.0 {
                 t.iter_mut().for_each(|t| *t /= square.sqrt());
                 basis.push(t);
             }
         }
         basis
+    }
+
+    /// What does not lie along a basis, as the rows are correlated, and its square.
+    fn besides(&self, basis: &[Vec<f64>], mut v: Vec<f64>) -> (Vec<f64>, f64) {
+        linalg::solve_lower(&self.gp.b.factor, &mut v);
+        for b in basis {
+            let along = linalg::dot(&v, b);
+            linalg::axpy(&mut v, -along, b);
+        }
+        let square = linalg::dot(&v, &v);
+        (v, square)
     }
 
     /// Adds a constraint measured at the rows of the objective's model (none of them a slope), with these variances of its noise, empty for none;
@@ -225,8 +223,8 @@ impl Surrogate {
         self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
     }
 
-    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation.
-    pub(crate) fn log_feasible(&self, x: &[f64], std: f64) -> f64 {
+    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation, with so many times the constraints' own.
+    pub(crate) fn log_feasible(&self, x: &[f64], std: f64, optimism: f64) -> f64 {
         let log_probability = |constraint: &Constraint| {
             let (mean, std) = match &constraint.process {
                 Process::Shared { alpha, deviation } => (self.gp.sum_at(x, alpha).0, deviation * std),
@@ -235,7 +233,7 @@ impl Surrogate {
                     (own.mean, own.std)
                 }
             };
-            let std = std.hypot(constraint.trend_std(x));
+            let std = optimism * std.hypot(constraint.trend_std(x));
             math::ln_normal_cdf(-(mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
         self.constraints.iter().map(log_probability).sum()
@@ -294,14 +292,6 @@ impl Constraint {
         limit.std = limit.std.hypot(self.trend_std(x));
         linalg::axpy(&mut limit.mean_gradient, 1.0, &self.slope);
         limit
-    }
-}
-
-/// Takes out what lies along the vectors of an orthonormal basis.
-fn remove(v: &mut [f64], basis: &[Vec<f64>]) {
-    for b in basis {
-        let along = linalg::dot(v, b);
-        linalg::axpy(v, -along, b);
     }
 }
 

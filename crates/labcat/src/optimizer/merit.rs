@@ -9,12 +9,9 @@ use crate::frame::Tail;
 const FORGET: f64 = 0.8;
 const LARGER: f64 = 2.0;
 
-/// Penalty parameters. A violation costs at least as much as the values vary while its constraint varies by its own size.
+/// Penalty parameters and bends of the constraints. A violation costs at least as much as the values vary while its constraint varies by its own size.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Merit {
-    penalties: Vec<f64>,
-    tails: Vec<Tail>,
-}
+pub(super) struct Merit(pub(super) Vec<(f64, Tail)>);
 
 impl Merit {
     /// Of members with these values.
@@ -31,8 +28,7 @@ impl Merit {
         };
         let known = |k: usize| run.now.penalties.get(k).copied().unwrap_or(0.0);
         let penalty = |k: usize| known(k).max(spread / size(problem, run, k)).min(f64::MAX);
-        let each = 0..problem.constraints();
-        Self { penalties: each.clone().map(penalty).collect(), tails: each.map(|k| tail(run, k)).collect() }
+        Self((0..problem.constraints()).map(|k| (penalty(k), tail(run, k))).collect())
     }
 
     /// Of members as they were told.
@@ -46,18 +42,8 @@ impl Merit {
 
     /// Of a value and constraints.
     pub(super) fn at(&self, value: f64, constraints: impl Iterator<Item = f64>) -> f64 {
-        let penalty: f64 = constraints.take(self.count()).enumerate().map(|(k, g)| self.priced(k, g).max(0.0)).sum();
-        if self.penalties.is_empty() { value } else { (value + penalty).min(f64::MAX) }
-    }
-
-    /// The constraints that count.
-    pub(super) fn count(&self) -> usize {
-        self.penalties.len()
-    }
-
-    /// Constraint k in units of the value.
-    pub(super) fn priced(&self, k: usize, g: f64) -> f64 {
-        self.penalties[k] * self.tails[k].bend(g)
+        let penalty: f64 = constraints.zip(&self.0).map(|(g, (penalty, tail))| penalty * tail.bend(g.max(0.0))).sum();
+        if self.0.is_empty() { value } else { (value + penalty).min(f64::MAX) }
     }
 
     /// Of an evaluation as it was told, if it has a value.

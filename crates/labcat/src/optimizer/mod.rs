@@ -389,10 +389,6 @@ impl Optimizer {
         self.drop_model();
         let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
-        if let Some((members, frame)) = self.portfolio.beginning(problem!(self), &self.run, &mut self.work) {
-            next.design.clear();
-            (next.now.members, next.now.frame) = (members, frame);
-        }
         // The least violated may be one without a value.
         let best = self.observations.best().filter(|&p| self.observations.value(p).is_some());
         if let Some(best) = best.filter(|_| self.config().keep_best) {
@@ -592,8 +588,7 @@ impl Optimizer {
     }
 
     fn record(&mut self, evaluation: Evaluation) {
-        let surveyed = self.portfolio.is_surveyed(&self.domain, evaluation.id);
-        let of_this_run = evaluation.run == self.run.number && !surveyed;
+        let of_this_run = evaluation.run == self.run.number;
         let succeeded = !evaluation.outcome.is_failed();
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {

@@ -8,13 +8,12 @@ use super::merit::Merit;
 use super::model::{Model, Workspace};
 use super::noise::Noisy;
 use super::problem::{Choice, Problem};
-use super::propose::{propose, update_model};
+use super::propose::propose;
 use super::region;
 use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
 use crate::domain::{Axis, Domain};
 use crate::frame::Frame;
-use crate::gp::PointPrediction;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
@@ -25,10 +24,6 @@ const KEEP: usize = 200;
 /// Observations with the same integers and categories and reals as near as this, in units of the box, are one in a survey: the better of
 /// them.
 const ALIKE: f64 = 0.02;
-/// Parts of the way between two observations at whose ends the model is asked for a rise.
-const WAY: usize = 10;
-/// A better point keeps the turn in a global search if it gains this part of what lies between it and the median of its run.
-const TURN_KEPT: f64 = 0.1;
 
 /// A run besides the local one.
 #[derive(Clone, Debug)]
@@ -40,14 +35,11 @@ pub(super) struct Entry {
     decided_at: usize,
     /// Whether it has converged.
     over: bool,
-    /// Its suggestions that are pending.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    asked: Vec<TrialId>,
 }
 
 impl Entry {
     fn new(run: LocalRun, extent: Extent) -> Box<Self> {
-        Box::new(Self { run: LocalRun { extent, ..run }, leads: false, decided_at: 0, over: false, asked: Vec::new() })
+        Box::new(Self { run: LocalRun { extent, ..run }, leads: false, decided_at: 0, over: false })
     }
 
     fn best(&self, observations: &Observations) -> f64 {
@@ -65,9 +57,6 @@ pub(super) struct Portfolio {
     pub(super) kept: Option<Box<Entry>>,
     /// The whole box.
     pub(super) survey: Option<Box<Entry>>,
-    /// In a global search, the observations that local runs began and ended with.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
-    visited: Vec<usize>,
 }
 
 /// What a step works with.
@@ -104,14 +93,6 @@ impl Portfolio {
         self.kept.as_ref().filter(|kept| kept.leads).map(|kept| kept.run.number)
     }
 
-    /// Whether an evaluation is the survey's alone: what it shows far from the local run says nothing of that one's region.
-    pub(super) fn is_surveyed(&mut self, domain: &Domain, id: TrialId) -> bool {
-        let Some(survey) = self.survey.as_mut().filter(|_| !domain.is_mixed()) else { return false };
-        let before = survey.asked.len();
-        survey.asked.retain(|asked| *asked != id);
-        survey.asked.len() < before
-    }
-
     /// Takes an evaluation into the runs that it belongs to.
     pub(super) fn place(&mut self, domain: &Domain, observations: &Observations, position: usize, succeeded: bool) {
         if let Some(survey) = &mut self.survey {
@@ -133,53 +114,7 @@ impl Portfolio {
         let mut left = self.reals.take().into_iter().chain(self.kept.take());
         let mut kept = left.find(|entry| !entry.over && Some(entry.best(observations)) == best);
         kept.iter_mut().for_each(|kept| kept.leads = false);
-        Self { reals: None, kept, survey: self.survey, visited: self.visited }
-    }
-
-    /// Where the next local run of a global search begins: at the best observation from which the survey's model leads to no better one, to none
-    /// that a run began or ended with, but by a rise; with those nearest to it that are no better, in a frame of the survey's length-scales.
-    pub(super) fn beginning(
-        &mut self,
-        problem: Problem<'_>,
-        over: &LocalRun,
-        work: &mut Workspace,
-    ) -> Option<(Vec<usize>, Frame)> {
-        let observations = problem.observations;
-        let value = |p: &usize| observations.feasible_value(*p).unwrap_or(f64::INFINITY);
-        let survey = &mut self.survey.as_mut().filter(|_| !problem.domain.is_mixed())?.run;
-        let settings = settings_of_survey(problem);
-        let model = update_model(Problem { settings: &settings, ends: false, ..problem }, survey, work).ok()?;
-        self.visited.extend(over.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b))));
-        let (frame, mut at) = (&survey.now.frame, PointPrediction::default());
-        let mut rises = |p: usize, q: usize| {
-            let [from, to] = [p, q].map(|p| frame.local(observations.unit(p)));
-            let mut height = |k: usize| {
-                let t = k as f64 / WAY as f64;
-                let x: Vec<f64> = from.iter().zip(&to).map(|(a, b)| a + t * (b - a)).collect();
-                model.surrogate.gp.predict_with_gradient(&x, &mut at);
-                at.mean
-            };
-            let top = height(0).max(height(WAY));
-            (1..WAY).any(|k| height(k) > top)
-        };
-        let mut order: Vec<usize> = survey.now.members.iter().copied().filter(|p| value(p).is_finite()).collect();
-        order.sort_by(|a, b| value(a).total_cmp(&value(b)));
-        let mut others = self.visited.clone();
-        let mut is_new = |p: &usize| {
-            let apart = others.iter().all(|&q| rises(*p, q));
-            others.push(*p);
-            apart
-        };
-        let start = order[..order.len() / 2].iter().position(&mut is_new)?;
-        self.visited.push(order[start]);
-        let frame = frame.clone().centred(observations.unit(order[start]));
-        let square = |p: &usize| frame.local(observations.unit(*p)).iter().map(|x| x * x).sum::<f64>();
-        let mut members = order.split_off(start);
-        members.sort_by(|a, b| square(a).total_cmp(&square(b)));
-        members.truncate(problem.settings.initial_points);
-        members.sort_unstable();
-        work.reclaim(Some(model));
-        Some((members, frame))
+        Self { reals: None, kept, survey: self.survey }
     }
 
     /// The next point: of the search of the reals, the survey and the local run in turn, each for as long as it finds better points.
@@ -207,10 +142,11 @@ impl Portfolio {
             }
         }
         if let Some(survey) = self.survey.as_mut().filter(|survey| survey.leads) {
-            let settings = settings_of_survey(problem);
+            let mut settings = problem.settings.clone();
+            settings.rotation = None;
+            settings.region.keep = settings.region.keep.max(KEEP);
             let wide = Problem { settings: &settings, ends: false, ..problem };
             if let Ok(choice) = tools.step(wide, &mut survey.run, false) {
-                survey.asked.push(tools.next);
                 return Ok(choice);
             }
         }
@@ -259,12 +195,9 @@ impl Portfolio {
         if self.reals.iter().chain(&self.survey).any(|s| s.decided_at == observations.len()) {
             return;
         }
-        let surveyed = self.survey.as_ref().is_some_and(|s| s.leads);
-        let improved = match &self.survey {
-            Some(survey) if !domain.is_mixed() => gains(observations, if surveyed { &survey.run } else { run }),
-            _ => run.now.members.last() == Some(&best),
-        };
+        let improved = run.now.members.last() == Some(&best);
         let led = self.reals.as_ref().is_some_and(|s| s.leads);
+        let surveyed = self.survey.as_ref().is_some_and(|s| s.leads);
         self.reals = (domain.is_mixed() && region::has_reals(domain)).then(|| self.reals_around(problem, run, best));
         let (reals, others) = (self.reals.as_ref().is_some_and(|s| !s.over), self.survey.is_some());
         let first = others && run.number == 0 && observations.len() <= FIRST * domain.dim();
@@ -310,17 +243,6 @@ impl Portfolio {
     }
 }
 
-/// Whether the newest evaluation is one of a run and far better than its others.
-fn gains(observations: &Observations, run: &LocalRun) -> bool {
-    let Some((&newest, others)) = run.now.members.split_last() else { return false };
-    let mut values: Vec<f64> = others.iter().filter_map(|&p| observations.feasible_value(p)).collect();
-    values.sort_by(f64::total_cmp);
-    let (least, median) = (values.first(), values.get(values.len() / 2));
-    let new = observations.feasible_value(newest).filter(|_| newest + 1 == observations.len());
-    let far = |v: f64| least.zip(median).is_none_or(|(least, median)| least - v > TURN_KEPT * (median - v));
-    new.is_some_and(far)
-}
-
 /// Takes an evaluation into a survey, unless a better one is next to it.
 fn place_in_survey(
     domain: &Domain,
@@ -341,14 +263,6 @@ fn place_in_survey(
         survey.now.members.retain(|&p| p != other);
     }
     survey.place(position, succeeded);
-}
-
-/// The settings for a survey.
-fn settings_of_survey(problem: Problem<'_>) -> Settings {
-    let mut settings = problem.settings.clone();
-    settings.rotation = None;
-    settings.region.keep = settings.region.keep.max(KEEP);
-    settings
 }
 
 fn count_reals(domain: &Domain) -> usize {

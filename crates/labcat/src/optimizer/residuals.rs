@@ -8,7 +8,7 @@ use super::problem::Problem;
 use super::report::RestartCause;
 use super::run::LocalRun;
 use crate::domain::{Axis, Domain};
-use crate::frame::{AxisOrder, Frame, PrincipalAxes};
+use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
 use crate::linalg::{self, Matrix};
 use crate::observations::{Observations, TrialId};
@@ -120,8 +120,10 @@ fn least(
     let d = axes.len();
     let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
-    let limit = |k: usize| rows.iter().map(|row| merit.priced(k, observations.constraints(row.position)[k])).collect();
-    let limits = (0..merit.count()).map(limit).collect();
+    let limit = |(k, (penalty, tail)): (usize, &(f64, Tail))| {
+        rows.iter().map(|row| penalty * tail.bend(observations.constraints(row.position)[k])).collect()
+    };
+    let limits = merit.0.iter().enumerate().map(limit).collect();
     let origin = origin(observations).unwrap_or(rows[0].position);
     let model = Residuals::fit(points, &inner_products(observations, (origin, rows), products), limits, radius, noisy)?;
     let (mut within, centre): (_, Vec<f64>) = (Halfspaces::cube(d, radius), axes.iter().map(|&i| centre[i]).collect());

@@ -389,29 +389,6 @@ fn a_global_search_finds_the_lowest_of_many_minima() {
     assert!(global >= 11 && global > local, "of 12 runs {global} found it, {local} with local runs alone");
 }
 
-/// A minimum that a local run has converged to takes no more of the budget: the next run begins in another valley of the survey, without a design.
-#[test]
-fn a_global_search_leaves_the_minimum_that_it_has_found() {
-    let rugged = |x: &[f64]| x.iter().map(|x| x * x - 10.0 * (std::f64::consts::TAU * x).cos()).sum::<f64>();
-    let (mut left, mut designs, mut restarts) = (0, 0, 0);
-    for seed in 0..6 {
-        let mut config = config(seed, Noise::None, 0);
-        (config.budget, config.search) = (Some(200), Scope::Global);
-        let mut optimizer = optimizer(&[(-4.1, 4.6), (-3.5, 4.9), (-4.8, 3.7), (-3.9, 4.4)], config);
-        while let Ok(s) = optimizer.ask() {
-            let report = optimizer.report().unwrap();
-            designs += usize::from(report.restart.is_some() && report.origin == Origin::Design);
-            optimizer.tell(s.id, rugged(&s.x)).unwrap();
-        }
-        let best = optimizer.best().unwrap().x.clone();
-        let close = |x: &[f64]| x.iter().zip(&best).all(|(a, b)| (a - b).abs() < 1e-3);
-        left += usize::from(optimizer.evaluations().iter().filter(|e| close(&e.x)).count() < 70);
-        restarts += optimizer.restarts().len();
-    }
-    assert!(left >= 5 && restarts >= 12, "{left} of 6 runs left the best minimum, {restarts} restarts");
-    assert!(designs * 4 <= restarts, "{designs} of {restarts} restarts began with a design");
-}
-
 #[cfg(feature = "serde")]
 #[test]
 fn a_resumed_global_search_goes_on_bit_for_bit() {
