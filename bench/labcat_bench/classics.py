@@ -30,6 +30,7 @@ DEFAULT_RESIDUALS = ["dfo-ls", "lm", "default", "default,least_squares=true"]
 TAUS = [1e-1, 1e-3, 1e-5, 1e-7]
 GRADIENTS = [5, 10, 25, 50, 100]
 LEVEL = 1e-3
+DRAWS = 1000  # of the problems, for the error of a median
 
 # Least values known of the sums of squares, where they are not 0.
 MINIMA = {
@@ -221,15 +222,26 @@ class Solved:
         error = float(np.std(means, ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
         return float(np.mean(means)), error
 
-    def ratio(self, algorithm: str, base: str, tau: float, *, both: bool) -> tuple[float, int]:
-        """Median of the evaluations over those of `base`, over the problems that both or either solved; their number."""
-        ratios = []
+    def ratio(self, algorithm: str, base: str, tau: float, *, both: bool) -> tuple[float, float, int]:
+        """Median of the evaluations over those of `base`, over the problems that both or either solved; its standard
+        error by drawing problems, each with all its runs, anew; the number of problems and runs."""
+        ratios: dict[str, list[float]] = {}
         for key, taken in self.gradients[algorithm][tau].items():
             other = self.gradients[base][tau][key]
             solved = [math.isfinite(taken), math.isfinite(other)]
             if all(solved) or (any(solved) and not both):
-                ratios.append(0.0 if math.isinf(other) else taken / other)
-        return (float(np.median(ratios)) if ratios else math.nan), len(ratios)
+                ratios.setdefault(key[0], []).append(0.0 if math.isinf(other) else taken / other)
+        groups = list(ratios.values())
+        if not groups:
+            return math.nan, math.nan, 0
+        rng = np.random.default_rng(0)
+        drawn = [
+            float(np.median(np.concatenate([groups[k] for k in rng.integers(len(groups), size=len(groups))])))
+            for _ in range(DRAWS)
+        ]
+        finite = [median for median in drawn if math.isfinite(median)]
+        every = np.concatenate(groups)
+        return float(np.median(every)), float(np.std(finite)) if finite else math.nan, len(every)
 
 
 def evaluations_to(record: Record, target: float) -> float:
@@ -285,13 +297,15 @@ def ratios(solved: Solved) -> Table:
     base = names[0]
 
     def cell(name: str, tau: float, both: bool) -> str:
-        ratio, count = solved.ratio(name, base, tau, both=both)
-        return f"{'∞' if math.isinf(ratio) else '–' if math.isnan(ratio) else f'{ratio:.2f}'} ({count})"
+        ratio, error, count = solved.ratio(name, base, tau, both=both)
+        if not math.isfinite(ratio):
+            return f"{'–' if math.isnan(ratio) else '∞'} ({count})"
+        return f"{ratio:.2f} ± {error:.2f} ({count})"
 
     return Table(
         f"Evaluations, as a multiple of those of {base}: medians",
         ["algorithm", *(f"τ = {tau:g}" for tau in solved.taus)],
         [[name, *("; ".join(cell(name, t, both) for both in (True, False)) for t in solved.taus)] for name in names],
         "Over the problems that both have solved; over those that either has, where unsolved counts as infinitely many"
-        " evaluations. In brackets: the number of these problems and runs.",
+        " evaluations. ±: the standard error over problems. In brackets: the number of these problems and runs.",
     )

@@ -110,6 +110,9 @@ class CocoProblem:
 
     @contextmanager
     def open(self, budget: int, seed: int = 0) -> Iterator[Objective]:
+        if self.noise is not None:
+            yield self._noisy(self.noise, budget, seed)
+            return
         suite = coco_suite(self.suite, self.dim, self.instance)
         problem = suite.get_problem_by_function_dimension_instance(self.function, self.dim, self.instance)
         if self.observer is not None:
@@ -135,16 +138,18 @@ class CocoProblem:
             both = lambda x: (problem(x), problem.constraint(x))  # noqa: E731
             count, initial = problem.number_of_constraints, problem.initial_solution
             return ConstrainedObjective(both, lower, upper, budget, f_opt, count, initial)
-        if self.noise is not None:
-            width = interquartile_range(self.suite, self.function, self.dim, self.instance)
-            noisy, sigma = self.noise.function(problem, f_opt, width, [*self.seed_words, seed])
-            twin = bare(self.function, self.dim, self.instance)
-            objective = NoisyObjective(noisy, lower, upper, budget, f_opt, twin)
-            objective.sigma = sigma
-            return objective
         if self.view.moved:
             lower, upper = self._moved(lower, upper)
         return Objective(problem, lower, upper, budget, f_opt, shown=self.view.shown(f_opt))
+
+    def _noisy(self, noise: Noise, budget: int, seed: int) -> NoisyObjective:
+        """Of the function that nobody counts: COCO makes it in any dimension up to 40."""
+        twin = bare(self.function, self.dim, self.instance)
+        f_opt, width = float(twin.best_value()), interquartile_range(self.function, self.dim, self.instance)
+        noisy, sigma = noise.function(twin, f_opt, width, [*self.seed_words, seed])
+        objective = NoisyObjective(noisy, np.full(self.dim, -5.0), np.full(self.dim, 5.0), budget, f_opt, twin)
+        objective.sigma = sigma
+        return objective
 
     def _moved(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         optimum = np.asarray(bare(self.function, self.dim, self.instance).best_parameter())
@@ -218,10 +223,9 @@ def best_point(problem: Any) -> Array:
 
 
 @functools.lru_cache(maxsize=4096)
-def interquartile_range(suite: str, function: int, dim: int, instance: int) -> float:
+def interquartile_range(function: int, dim: int, instance: int) -> float:
     """Of f over the box, from a thousand uniform points."""
-    del suite  # of real variables: the box is the same in all
-    twin = bare(function, min(dim, 40), instance)
+    twin = bare(function, dim, instance)
     points = np.random.default_rng([function, instance, dim]).uniform(-5, 5, (1000, dim))
     low, high = np.quantile([twin(x) for x in points], [0.25, 0.75])
     return float(high - low)
@@ -257,21 +261,22 @@ def coco_problems(
     noise: Noise | None = None,
 ) -> list[CocoProblem]:
     """The problems in the order of dimension, function, instance."""
-    suites.check(suite, dims, functions, instances)
-    import_cocoex()
     kind = suites.suite(suite).kind
+    twins = noise is not None and suite in ("bbob", "bbob-boxed")
+    if twins and (unknown := [d for d in dims if not 2 <= d <= 40]):
+        raise UnknownProblem(f"noise is for 2 to 40 dimensions, not {unknown[0]}")
+    suites.check(suite, [] if twins else dims, functions, instances)
+    import_cocoex()
     if suite == "bbob-largescale":
         warnings.warn("bbob-largescale: the cost of a LABCAT step grows with the cube of the dimension", stacklevel=2)
     if view.moved and suite != "bbob":
         raise UnknownProblem(
             f"the box of {suite!r} cannot be moved: only that of bbob, whose functions go on outside it"
         )
-    if (view != AS_GIVEN or noise) and kind != "box":
+    if (view != AS_GIVEN and kind != "box") or (noise and not twins):
         raise UnknownProblem(f"{suite!r} is run as given: no offset, scale or other noise")
     if view != AS_GIVEN and noise:
         raise UnknownProblem("noise goes with the functions as given: no offset, scale or moved bounds")
-    if noise and max(dims) > 40:
-        raise UnknownProblem("noise is for at most 40 dimensions: COCO makes no bare twin beyond")
     return [
         CocoProblem(suite, f, i, d, observer, view=view, noise=noise)
         for d in dims

@@ -146,9 +146,12 @@ def test_data_profiles_by_hand():
     assert [solved.share("a", 1e-1, k) for k in (1, 2)] == [0, 1]
     assert [solved.share("b", 1e-1, k) for k in (4, 5, 100)] == [0, 0.5, 0.5]
     assert solved.difference("b", "a", 1e-1, 5) == (-0.5, pytest.approx(0.5))
-    assert solved.ratio("b", "a", 1e-1, both=False) == (math.inf, 2)  # the median of 2.5 and infinity
-    assert solved.ratio("b", "a", 1e-1, both=True) == (2.5, 1)
-    assert solved.ratio("a", "b", 1e-5, both=False) == (pytest.approx((2 + 0) / 2), 2)
+    assert solved.ratio("b", "a", 1e-1, both=False)[::2] == (math.inf, 2)  # the median of 2.5 and infinity
+    assert solved.ratio("b", "a", 1e-1, both=True) == (2.5, 0.0, 1)
+    median, error, count = solved.ratio("a", "b", 1e-5, both=False)
+    assert (median, count) == (pytest.approx((2 + 0) / 2), 2)
+    # Of two problems, with 2 and 0, both are drawn, or the one or the other twice: 1, 2, 0.
+    assert error == pytest.approx(math.sqrt(0.5), abs=0.05)
 
 
 def test_the_least_value_of_any_run_takes_the_place_of_a_known_one():

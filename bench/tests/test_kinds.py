@@ -12,7 +12,7 @@ import labcat
 from labcat_bench import adapters, choices, discrete, engineering, medians, parallel
 from labcat_bench.algorithms import UnknownAlgorithm, labcat_algorithm, peer_algorithm
 from labcat_bench.cli import main
-from labcat_bench.coco_problems import UNDERLYING, CocoProblem, Noise, noiseless
+from labcat_bench.coco_problems import UNDERLYING, CocoProblem, Noise, UnknownProblem, coco_problems, noiseless
 from labcat_bench.objective import (
     BudgetSpent,
     ConstrainedObjective,
@@ -80,6 +80,19 @@ def test_noise_is_of_its_kind(kind):
             assert spread == pytest.approx(1.35 * expected, rel=0.15)
         tails = np.abs(values).max() / spread
         assert (tails > 5) == (kind == "heavy")
+
+
+def test_noise_is_for_dimensions_that_the_suite_does_not_have():
+    (problem,) = coco_problems("bbob", [12], [8], [3], noise=Noise("gaussian", 0.1))
+    with problem.open(10, 1) as objective:
+        assert len(objective.lower) == 12 and objective.sigma > 0
+        values = [objective(np.zeros(12)) for _ in range(2)]
+        assert values[0] != values[1] and objective._true(np.zeros(12)) > objective.f_opt
+    record = execute(Run(peer_algorithm("random", "noisy"), problem, 24, 1))
+    assert 0 <= record_score(record, 2)[0] <= 1  # by the targets of ten dimensions
+    for suite, dim, message in (("bbob", 41, "2 to 40"), ("bbob-largescale", 20, "as given")):
+        with pytest.raises(UnknownProblem, match=message):
+            coco_problems(suite, [dim], [1], [1], noise=Noise("gaussian", 0.1))
 
 
 def test_the_noisy_suite_without_its_noise():

@@ -61,7 +61,8 @@ class Outcome:
         limits = as_vector(self.constraints, "constraints")
         spreads = as_vector(self.constraint_std, "constraint_std")
         slopes = as_vector(self.gradient, "gradient")
-        residuals = array("d", as_array(self.residuals, "residuals").tobytes())
+        residuals: array[float] = array("d")
+        residuals.frombytes(np.ascontiguousarray(as_array(self.residuals, "residuals")).data.cast("B"))
         value = None if self.value is None else as_value(self.value)
         if residuals:
             value = _sum_of_squares(residuals, value)

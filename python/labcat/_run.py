@@ -173,9 +173,10 @@ class Run:
 
         That is a fault of the function rather than of the points.
         """
-        if self._max_first_failures is None or self._optimizer._core.best() is not None:
+        if self._max_first_failures is None:
             return
-        if not isinstance(outcome, Failure):  # NaN: the objective itself says that it failed
+        # NaN: the objective itself says that it failed.
+        if not isinstance(outcome, Failure) or self._optimizer._core.best() is not None:
             self._max_first_failures = None
             return
         kind = type(outcome.exception)

@@ -258,15 +258,15 @@ def radius_of(radius: Radius | None, space: Space, points: int) -> list[float] |
         return None
     if points != 1:
         raise InvalidError(f"radius is {radius!r}: it is for one starting point, x0, and there are {points}")
-    names = [row.name for row in space.described() if not row.labels]
+    names = [row.name for row in space.described() if not row.labels and row.kind != "boolean"]
     if isinstance(radius, Mapping):
         if unknown := [name for name in radius if name not in names]:
             raise InvalidError(f"radius has {unknown[0]!r}; the parameters that have one are {', '.join(names)}")
         if lacking := [name for name in names if name not in radius]:
             raise InvalidError(f"radius lacks {lacking[0]!r}; the parameters that have one are {', '.join(names)}")
-        each = _array([radius.get(name, 1.0) for name in space])
+        each = _array([radius.get(name, 1.0) for name in space], "radius")
     else:
-        each = _array(radius)
+        each = _array(radius, "radius")
     if each.ndim > 1 or (each.ndim == 1 and len(each) != len(space)) or not (np.isfinite(each) & (each > 0)).all():
         raise InvalidError(
             f"radius is {radius!r}; allowed: a number above 0, in the units of the parameters, or one for each of the {len(space)} parameters"
@@ -321,11 +321,11 @@ def _transposed(bounds: Any) -> str:
     return "; of all lower and all upper bounds make scipy.optimize.Bounds(low, high) or list(zip(low, high))"
 
 
-def _array(x: Any) -> Vector:
+def _array(x: Any, what: str = "a point") -> Vector:
     try:
         return np.array(x, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidError(f"a point is made of numbers, not {x!r}") from error
+        raise InvalidError(f"{what} is made of numbers, not {x!r}") from error
 
 
 def _vector(x: Any) -> Vector:

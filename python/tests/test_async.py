@@ -1,7 +1,6 @@
 """Objectives that are awaited."""
 
 import asyncio
-import time
 
 import numpy as np
 import pytest

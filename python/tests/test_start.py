@@ -52,6 +52,16 @@ def test_named_parameters_of_all_kinds():
     assert changed["kind"] == "b"
 
 
+def test_a_boolean_has_no_radius():
+    space = labcat.Space(x=labcat.Real(0, 1), flag=labcat.Boolean())
+    first = {"x": 0.5, "flag": True}
+    result = labcat.minimize(lambda x, flag: x + flag, space, x0=first, radius={"x": 0.1}, budget=3, rng=1)
+    assert result.history[0].params == first
+    assert sorted(abs(e.params["x"] - 0.5) for e in list(result.history)[1:]) == pytest.approx([0, 0.1])
+    with pytest.raises(labcat.InvalidError, match="radius has 'flag'; the parameters that have one are x"):
+        labcat.minimize(lambda x, flag: x, space, x0=first, radius={"x": 0.1, "flag": 1}, budget=3)
+
+
 def test_several_points_are_the_design():
     points = [[1.0, 1.0, 0.1], [2.0, 2.0, 0.2], [3.0, 3.0, 0.3]]
     result = labcat.minimize(bowl, BOUNDS, x0=points, budget=12, rng=1)
@@ -78,6 +88,7 @@ def test_a_design_of_the_whole_box(options):
         ({"x0": START, "radius": {"x0": 1, "x1": 1}}, "radius lacks 'x2'"),
         ({"x0": START, "radius": {"y": 1}}, "radius has 'y'; the parameters that have one are x0, x1, x2"),
         ({"x0": START, "radius": np.nan}, "radius is nan"),
+        ({"x0": START, "radius": "big"}, "radius is made of numbers, not 'big'"),
     ],
 )
 def test_wrong_radii(options, message):

@@ -250,11 +250,13 @@ fn batches(runs: u64) -> Result<(), labcat::Error> {
 
 /// Student's t with two degrees of freedom, and one value in fifty far off.
 fn outliers(seeds: u64) -> Result<(), labcat::Error> {
-    for far in [false, true] {
+    for (far, noise) in
+        [(false, Noise::Auto), (true, Noise::Auto), (false, Noise::Sigma(1.0)), (true, Noise::Sigma(1.0))]
+    {
         let mut regrets = Vec::new();
         for seed in 0..seeds {
             let (mut dice, c) = (Dice(61 + seed), Dice(300 + seed).between(3, -2.0, 2.0));
-            let mut optimizer = optimizer(Domain::new(&[(-5.0, 5.0); 3])?, Noise::Auto, seed, 0)?;
+            let mut optimizer = optimizer(Domain::new(&[(-5.0, 5.0); 3])?, noise, seed, 0)?;
             run(&mut optimizer, 150, |x| {
                 let normal = dice.normal();
                 let noise = match far {
@@ -269,7 +271,7 @@ fn outliers(seeds: u64) -> Result<(), labcat::Error> {
         let middle = median(&mut regrets);
         let worst = regrets.last().copied().unwrap_or(f64::NAN);
         println!(
-            "{}: median regret {middle:.3}, worst {worst:.3}",
+            "{}, {noise:?}: median regret {middle:.3}, worst {worst:.3}",
             if far { "one in fifty 100 off" } else { "Student t2" }
         );
     }

@@ -136,7 +136,11 @@ impl Session {
                     continue;
                 }
             }
-            complain(&format!("the result of evaluation {}, kept in {}, has been stored", head.id, left.path().display()));
+            complain(&format!(
+                "the result of evaluation {}, kept in {}, has been stored",
+                head.id,
+                left.path().display()
+            ));
             taken.push(left);
         }
         Ok(taken)
@@ -358,7 +362,9 @@ impl Session {
         if let Some((name, _)) = results.iter().find(|(name, _)| !fields.contains(name)) {
             let needed = self.constraints.results();
             let measured = if needed.is_empty() { "there is none".to_owned() } else { needed.join(", ") };
-            return Err(format!("has `{name}`, which is not a result that a constraint of this study needs ({measured})"));
+            return Err(format!(
+                "has `{name}`, which is not a result that a constraint of this study needs ({measured})"
+            ));
         }
         if value.is_none() && results.is_empty() {
             return Ok(Record::of(Err(String::new()), source, &self.constraints));

@@ -54,7 +54,8 @@ impl Outcome {
 
     #[getter]
     fn residuals<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes: Vec<u8> = self.residuals.iter().flat_map(|r| r.to_ne_bytes()).collect();
+        let mut bytes = vec![0; 8 * self.residuals.len()];
+        bytes.as_chunks_mut().0.iter_mut().zip(&self.residuals).for_each(|(bytes, r)| *bytes = r.to_ne_bytes());
         PyBytes::new(py, &bytes)
     }
 }

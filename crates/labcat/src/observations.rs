@@ -1,6 +1,7 @@
 //! Everything that was ever told, append-only, and the one door through which objective values come in.
 
 use crate::domain::Domain;
+use crate::linalg;
 use crate::names::{UnknownName, unknown};
 use std::fmt;
 
@@ -104,11 +105,12 @@ impl Outcome {
     /// assert_eq!(outcome.value(), Some(25.0));
     /// ```
     pub fn of_residuals(residuals: Vec<f64>) -> Self {
-        if let Some(wrong) = residuals.iter().position(|r| !r.is_finite()) {
-            return Self::failed(&format!("residual {wrong} is {}", residuals[wrong]));
+        let outcome = Self::from(linalg::dot(&residuals, &residuals));
+        match residuals.iter().position(|r| outcome.is_failed() && !r.is_finite()) {
+            Some(wrong) => Self::failed(&format!("residual {wrong} is {}", residuals[wrong])),
+            None if outcome.is_failed() => outcome,
+            None => Self { residuals, ..outcome },
         }
-        let outcome = Self::from(residuals.iter().map(|r| r * r).sum::<f64>());
-        if outcome.is_failed() { outcome } else { Self { residuals, ..outcome } }
     }
 
     /// The residuals; empty if none were told.

@@ -119,14 +119,9 @@ fn descend(
     let mut within = Halfspaces::default();
     frame.push_box(bounds, &mut within);
     let nearest: Vec<f64> = frame.centre().iter().zip(bounds).map(|(c, (low, high))| c.clamp(*low, *high)).collect();
-    let mut found: Vec<(f64, Vec<f64>)> = Vec::new();
-    for start in std::iter::once(frame.local(&nearest)).chain(starts) {
-        if !found.iter().any(|(_, minimum)| falls(program.fit, &start, minimum)) {
-            let x = sqp::minimise(program, &within, &start, 1.0, NEWTON_STEPS).0;
-            found.push((program.fit.value(&x), x));
-        }
-    }
-    let x = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
+    let descend = |start: Vec<f64>| sqp::minimise(program, &within, &start, 1.0, NEWTON_STEPS).0;
+    let found = std::iter::once(frame.local(&nearest)).chain(starts).map(descend).map(|x| (program.fit.value(&x), x));
+    let x = found.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
     let snap = |(u, (low, high)): (f64, &(f64, f64))| {
         let (u, width) = (u.clamp(*low, *high), MET * (high - low));
         if u - low <= width {
@@ -138,17 +133,6 @@ fn descend(
         }
     };
     frame.place(&x).into_iter().zip(bounds).map(snap).collect()
-}
-
-/// Whether a polynomial falls all the way from one point to another: a descent from the one would end at the other or below.
-fn falls(fit: &Polynomial, from: &[f64], to: &[f64]) -> bool {
-    const LOOKS: usize = 4;
-    let at = |k: usize| {
-        let part = k as f64 / LOOKS as f64;
-        fit.value(&from.iter().zip(to).map(|(a, b)| a + part * (b - a)).collect::<Vec<f64>>())
-    };
-    let mut before = at(0);
-    (1..=LOOKS).map(at).all(|value| value <= std::mem::replace(&mut before, value))
 }
 
 /// The smallest box around points of [−1, 1]^d.

@@ -233,8 +233,9 @@ fn condition(reader: &mut Reader<'_>, table: &Table<'_, '_>, before: &[Read]) ->
         let known: Vec<&str> = known.iter().map(|p| p.name.as_str()).collect();
         let known =
             if known.is_empty() { "there is none".to_owned() } else { format!("there is {}", known.join(", ")) };
-        let message =
-            format!("`when` names `{name}`, which is not a parameter of integers or categories above this one: {known}");
+        let message = format!(
+            "`when` names `{name}`, which is not a parameter of integers or categories above this one: {known}"
+        );
         reader.problem(&key.span(), message);
         return None;
     };

@@ -292,7 +292,7 @@ fn results_are_told_corrected_and_imported_by_hand() {
         .says("mass=NUMBER");
     dir.labcat(&["tell", "s.toml", "0", "3.5", "mas=2"])
         .expect(2)
-        .says("evaluation 0 has `mas`, which is no result that a constraint of this study needs (mass)");
+        .says("evaluation 0 has `mas`, which is not a result that a constraint of this study needs (mass)");
     dir.labcat(&["tell", "s.toml", "0", "3.5", "mass=heavy"])
         .expect(2)
         .says("\"mass=heavy\" is not a result: write NAME=NUMBER");
@@ -332,7 +332,10 @@ fn results_are_told_corrected_and_imported_by_hand() {
     };
     assert_eq!(essence("t.toml"), essence("s.toml"));
     assert!(
-        dir.labcat(&["import", "t.toml", "all.csv"]).expect(0).stdout.contains("5 rows skipped: the study already has them")
+        dir.labcat(&["import", "t.toml", "all.csv"])
+            .expect(0)
+            .stdout
+            .contains("5 rows skipped: the study already has them")
     );
     dir.write("more.csv", "x,y,value,mass\n6,1,2,3\n1,1,2,3\n");
     dir.labcat(&["import", "t.toml", "more.csv"])

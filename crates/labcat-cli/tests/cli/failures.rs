@@ -15,7 +15,7 @@ fn ten_failures_in_a_row_end_the_run_and_a_retry_makes_them_good() {
     dir.labcat(&["run", "s.toml"])
         .expect(1)
         .says("10 evaluations in a row failed, the last one (14) with: exit status 7\n  | no licence\n")
-        .says("`labcat retry s.toml --failed` runs what has failed again")
+        .says("`labcat retry s.toml --failed` runs the failed evaluations again")
         .says("`labcat run s.toml` continues")
         .says("max_consecutive_failures = 0");
     let failed = |dir: &Dir| dir.told("s.db").iter().filter(|told| told.value.is_none()).count();

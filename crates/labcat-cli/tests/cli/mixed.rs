@@ -7,8 +7,9 @@ use crate::common::{Dir, shell, wait_for};
 
 /// Twelve configurations; the sixth evaluation waits for a file `go`, so that a run can be killed half-way.
 fn twelve() -> String {
-    let objective =
-        shell("[ {id} -lt 5 ] || [ -e go ] || exec sleep 600; test {c} = true && c=1 || c=0; test {b} = v && b=1 || b=0; echo $(({a} + b - c))");
+    let objective = shell(
+        "[ {id} -lt 5 ] || [ -e go ] || exec sleep 600; test {c} = true && c=1 || c=0; test {b} = v && b=1 || b=0; echo $(({a} + b - c))",
+    );
     format!(
         "[study]\nbudget = 100\n\
          [[parameter]]\nname = \"a\"\ntype = \"integer\"\nlow = 1\nhigh = 3\n\

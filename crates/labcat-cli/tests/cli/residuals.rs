@@ -279,7 +279,7 @@ fn residuals_are_told_by_hand() {
     db.execute("UPDATE trial SET residuals = x'0102' WHERE id = 0", []).unwrap();
     // Its log, which names no transaction, is taken into the file.
     drop(db);
-    dir.labcat(&["best", "s.toml"]).expect(1).says("2 bytes are no list of residuals");
+    dir.labcat(&["best", "s.toml"]).expect(1).says("2 bytes are not a list of residuals");
     dir.write("t.toml", &dir.read("s.toml").replace("[study]", "[study]\ndirection = \"maximize\""));
     dir.labcat(&["ask", "t.toml"]).expect(0);
     dir.labcat(&["tell", "t.toml", "0", r#"{"residuals": [3]}"#]).expect(2).says("this study maximises: tell a value");
@@ -480,7 +480,7 @@ fn the_noise_of_a_measured_constraint_is_told() {
     hand.labcat(&["tell", "s.toml", "1", "1", "stress=2", "stress_std=-1"]).expect(2).says("\"stress_std\" of -1");
     hand.labcat(&["tell", "s.toml", "1", "1", "stress=2", "mass_std=1"])
         .expect(2)
-        .says("has `mass_std`, which is no result");
+        .says("has `mass_std`, which is not a result");
 }
 
 #[test]

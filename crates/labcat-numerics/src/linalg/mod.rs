@@ -13,7 +13,7 @@ mod triangular;
 
 pub use elimination::eliminate;
 pub use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
-pub use product::{neg_gram, neg_product, squared_distances, squared_distances_above};
+pub use product::{PartialSums, add_products, neg_gram, neg_product, squared_distances, squared_distances_above};
 pub use triangular::{
     NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve, solve_lower,
     solve_lower_transposed, solve_rows,
@@ -233,6 +233,12 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     for (l, (x, y)) in a_rest.iter().zip(b_rest).enumerate() {
         acc[l] += x * y;
     }
+    total(&acc)
+}
+
+/// The partial sums of [`dot`], added.
+#[inline(always)]
+pub fn total(acc: &PartialSums) -> f64 {
     ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]))
 }
 

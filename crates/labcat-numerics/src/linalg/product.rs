@@ -1,6 +1,6 @@
 //! Products and squared distances, in tiles that stay in registers: what all else is made of.
 
-use super::Matrix;
+use super::{LANES, Matrix};
 use crate::wide;
 use std::ops::Range;
 
@@ -55,6 +55,40 @@ wide! {
     /// out_pq = Σ_k (x_pk − x_qk)² for p < q; other entries are unspecified.
     pub fn squared_distances_above(x: &Matrix, out: &mut Matrix) {
         squared_distances_in::<LANES>(x, x, |q| 0..q + PANEL - 1, out);
+    }
+}
+
+/// Those of a [`dot`](super::dot), for vectors that come in parts.
+pub type PartialSums = [f64; LANES];
+
+wide! {
+    /// Adds the terms of (a − origin) · b to the partial sums for each a. Of the parts that vectors come in only the last may have a number of
+    /// entries that is no multiple of eight.
+    pub fn add_products(sums: &mut [PartialSums], a: &[&[f64]], origin: &[f64], b: &[f64]) {
+        let (sums, last_sums) = sums.as_chunks_mut::<PANEL>();
+        let (a, last) = a.as_chunks::<PANEL>();
+        sums.iter_mut().zip(a).for_each(|(sums, a)| add_products_of(sums, a, origin, b));
+        last_sums.iter_mut().zip(last).for_each(|(sum, a)| add_products_of(std::array::from_mut(sum), &[*a], origin, b));
+    }
+}
+
+/// Of `N` vectors at a time: the additions of one need not wait for each other.
+#[inline(always)]
+fn add_products_of<const N: usize>(sums: &mut [PartialSums; N], a: &[&[f64]; N], origin: &[f64], b: &[f64]) {
+    let ((origin, o_rest), (b, b_rest)) = (origin.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let whole = a.map(|a| &a.as_chunks::<LANES>().0[..b.len()]);
+    let mut acc = *sums;
+    for (k, (o, b)) in origin.iter().zip(b).enumerate() {
+        for q in 0..N {
+            let terms: PartialSums = std::array::from_fn(|l| (whole[q][k][l] - o[l]) * b[l]);
+            acc[q] = std::array::from_fn(|l| acc[q][l] + terms[l]);
+        }
+    }
+    *sums = acc;
+    for (sums, a) in sums.iter_mut().zip(a) {
+        for (((sum, a), o), b) in sums.iter_mut().zip(&a[LANES * b.len()..]).zip(o_rest).zip(b_rest) {
+            *sum += (a - o) * b;
+        }
     }
 }
 

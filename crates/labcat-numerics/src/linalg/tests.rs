@@ -243,8 +243,40 @@ fn everything(n: usize) -> Vec<u64> {
     for j in 0..n - 1 {
         results.extend_from_slice(&l.col(j)[j..]);
     }
+    let columns: Vec<&[f64]> = (0..n.min(7)).map(|j| a.col(j)).collect();
+    results.extend(products(&columns, a.col(n / 2), a.col(n / 3), 16).iter().map(total));
     assert!(results.iter().all(|v| v.is_finite()));
     results.into_iter().map(f64::to_bits).collect()
+}
+
+/// Products of (a − origin) with b, which are taken in parts.
+fn products(a: &[&[f64]], origin: &[f64], b: &[f64], part: usize) -> Vec<PartialSums> {
+    let mut sums = vec![PartialSums::default(); a.len()];
+    for from in (0..b.len()).step_by(part) {
+        let range = from..b.len().min(from + part);
+        let a: Vec<&[f64]> = a.iter().map(|a| &a[range.clone()]).collect();
+        add_products(&mut sums, &a, &origin[range.clone()], &b[range]);
+    }
+    sums
+}
+
+/// In parts and several at a time, they are the inner products of the differences to the bit.
+#[test]
+fn products_with_differences_are_inner_products() {
+    let mut rng = Rng::new(9);
+    for n in [1, 7, 8, 20, 64, 131] {
+        let a = random(&mut rng, n, 9);
+        let (origin, b) = (a.col(0), a.col(1));
+        for count in 1..=7 {
+            let rows: Vec<&[f64]> = (2..2 + count).map(|j| a.col(j)).collect();
+            for part in [8, 24, n.next_multiple_of(8)] {
+                for (sums, row) in products(&rows, origin, b, part).iter().zip(&rows) {
+                    let difference: Vec<f64> = row.iter().zip(origin).map(|(a, o)| a - o).collect();
+                    assert_eq!(total(sums), dot(&difference, b), "n = {n}, {count} at a time, in parts of {part}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -97,12 +97,7 @@ impl Maximiser {
         if search.refinements > 0 {
             (0..m).for_each(|c| self.refine(c, lattice, landscape, frame, search));
         }
-        let scored = |c: usize| Scored {
-            u: self.place.col(c).to_vec(),
-            mean: self.mean[c],
-            std: self.std[c],
-            score: self.score[c],
-        };
+        let scored = |c: usize| Scored { u: self.place.col(c).to_vec(), mean: self.mean[c], score: self.score[c] };
         (0..m).map(scored).collect()
     }
 
@@ -126,7 +121,7 @@ impl Maximiser {
             if !landscape.surrogate.constraints.is_empty() {
                 self.x.clear();
                 self.x.extend((0..self.local.cols()).map(|i| self.local[(c, i)]));
-                score = landscape.times_feasible(score, landscape.surrogate.log_feasible(&self.x, std));
+                score = landscape.times_feasible(score, landscape.log_feasible(&self.x, std));
             }
             self.score.push(if score.is_nan() { f64::NEG_INFINITY } else { score });
         }
@@ -308,12 +303,11 @@ fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
     }
 }
 
-/// A place in the box with its score, and the mean and standard deviation predicted there.
+/// A place in the box with its score, and the mean predicted there.
 #[derive(Clone, Debug)]
 pub(crate) struct Scored {
     pub(crate) u: Vec<f64>,
     pub(crate) mean: f64,
-    pub(crate) std: f64,
     pub(crate) score: f64,
 }
 

@@ -21,7 +21,7 @@ pub enum AcquisitionKind {
 }
 
 /// κ of the lower confidence bound.
-pub(crate) const KAPPA: f64 = 2.0;
+const KAPPA: f64 = 2.0;
 
 /// Below this z the tail of the normal distribution is expanded in 1/z²: there the first term left out and the cancellation in
 /// z Φ(z) + φ(z) are equally small, 10⁻¹¹ of h.

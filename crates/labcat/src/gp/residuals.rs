@@ -5,7 +5,7 @@
 //! a few. Measured constraints are predicted with the same weights.
 
 use super::kernel::KernelKind;
-use crate::linalg::{self, Matrix};
+use crate::linalg::{self, Matrix, PartialSums};
 use crate::math;
 use crate::sqp::{Look, Program};
 
@@ -48,7 +48,7 @@ impl Products {
         for (k, &b) in places.iter().enumerate() {
             new.extend(places[..=k].iter().filter(|&&a| self.gram[(a, b)].is_nan()).map(|&a| (a, b)));
         }
-        self.take(&new, told);
+        self.take(new, told);
         let mut gram = Matrix::zeros(rows.len(), rows.len());
         for (j, &b) in places.iter().enumerate() {
             gram.col_mut(j).iter_mut().zip(&places).for_each(|(g, &a)| *g = self.gram[(a, b)]);
@@ -80,27 +80,28 @@ impl Products {
     }
 
     /// Takes products of pairs.
-    fn take<'a>(&mut self, new: &[(usize, usize)], told: impl Fn(Told) -> &'a [f64]) {
-        let mut used: Vec<usize> = new.iter().flat_map(|(a, b)| [*a, *b]).collect();
-        used.sort_unstable();
-        used.dedup();
-        let (origin, mut block, mut sums) =
-            (told(self.rows[0]), Matrix::zeros(BLOCK, self.rows.len()), vec![0.0; new.len()]);
-        for from in (0..origin.len()).step_by(BLOCK) {
-            let part = |row: Told| &told(row)[from..origin.len().min(from + BLOCK)];
-            let (origin, count) = (part(self.rows[0]), part(self.rows[0]).len());
-            for &j in &used {
-                let d = &mut block.col_mut(j)[..count];
-                d.copy_from_slice(part(self.rows[j]));
-                if j > 0 && matches!(self.rows[j], Told::Residuals(_)) {
-                    d.iter_mut().zip(origin).for_each(|(d, origin)| *d -= origin);
-                }
-            }
-            for (sum, (i, j)) in sums.iter_mut().zip(new) {
-                *sum += linalg::dot(&block.col(*i)[..count], &block.col(*j)[..count]);
+    fn take<'a>(&mut self, mut new: Vec<(usize, usize)>, told: impl Fn(Told) -> &'a [f64]) {
+        let (rows, zeros) = (&self.rows, [0.0; BLOCK]);
+        let differs = |row: usize| row > 0 && matches!(rows[row], Told::Residuals(_));
+        // Those with the same row together.
+        new.iter_mut().for_each(|(a, b)| (*a, *b) = (*a.min(b), *a.max(b)));
+        new.sort_unstable_by_key(|&(a, b)| (b, differs(a), a));
+        let (count, mut sums, mut d) = (told(rows[0]).len(), vec![PartialSums::default(); new.len()], zeros);
+        for from in (0..count).step_by(BLOCK) {
+            let part = |row: usize| &told(rows[row])[from..count.min(from + BLOCK)];
+            let origin = |row: usize| if differs(row) { part(0) } else { &zeros[..part(0).len()] };
+            let mut sums = sums.as_mut_slice();
+            for pairs in new.chunk_by(|a, b| a.1 == b.1 && differs(a.0) == differs(b.0)) {
+                let (first, with) = pairs[0];
+                let d = &mut d[..part(with).len()];
+                d.iter_mut().zip(part(with)).zip(origin(with)).for_each(|((d, r), origin)| *d = r - origin);
+                let (these, others) = sums.split_at_mut(pairs.len());
+                let a: Vec<&[f64]> = pairs.iter().map(|pair| part(pair.0)).collect();
+                linalg::add_products(these, &a, origin(first), d);
+                sums = others;
             }
         }
-        for (sum, &(i, j)) in sums.into_iter().zip(new) {
+        for (sum, (i, j)) in sums.iter().map(linalg::total).zip(new) {
             (self.gram[(i, j)], self.gram[(j, i)]) = (sum, sum);
         }
     }
@@ -116,6 +117,8 @@ pub(crate) struct Residuals {
     /// L of the metric |Lᵀ x| of the kernel, the points there, the length-scale, and how likely all that is.
     metric: Matrix,
     places: Vec<Vec<f64>>,
+    /// The place of the length-scale among those tried.
+    scale: usize,
     length: f64,
     likelihood: f64,
     weights: Weights,
@@ -153,16 +156,29 @@ impl Residuals {
         let beyond = |x: &Vec<f64>| (linalg::dot(x, x).sqrt() / radius - 1.0).max(0.0);
         let open: Vec<f64> = points.iter().map(|x| FAR * beyond(x).powi(6)).collect();
         let (metric, places, weights) = (Matrix::identity(d), points.clone(), Weights::default());
-        let (length, likelihood) = (1.0, f64::NEG_INFINITY);
-        let unfitted =
-            Self { points, open, metric, places, length, likelihood, weights, gram, with_origin, square, limits };
+        let (scale, length, likelihood) = (LENGTHS.len() / 2, 1.0, f64::NEG_INFINITY);
+        let unfitted = Self {
+            points,
+            open,
+            metric,
+            places,
+            scale,
+            length,
+            likelihood,
+            weights,
+            gram,
+            with_origin,
+            square,
+            limits,
+        };
         let nuggets = &NUGGETS[..if noisy { NUGGETS.len() } else { 1 }];
         let in_box = unfitted.likeliest(nuggets)?;
         let steep = in_box.steepened().and_then(|model| model.likeliest(nuggets));
         Some(steep.filter(|steep| steep.likelihood > in_box.likelihood).unwrap_or(in_box))
     }
 
-    /// The most likely of the length-scales and nuggets.
+    /// The most likely of the length-scales and nuggets. With one nugget it is found uphill from the length-scale that was the most likely so far;
+    /// with several there may be more than one maximum.
     fn likeliest(mut self, nuggets: &[f64]) -> Option<Self> {
         let n = self.places.len();
         let mut squares = Matrix::zeros(n, n);
@@ -173,13 +189,30 @@ impl Residuals {
         }
         let spread = (squares.col(0).iter().sum::<f64>() / n as f64).sqrt();
         self.likelihood = f64::NEG_INFINITY;
-        for length in LENGTHS.map(|l| l * spread) {
-            for nugget in nuggets {
-                if let Some((likelihood, weights)) = self.weigh(&squares, length, *nugget)
-                    && likelihood > self.likelihood
-                {
-                    (self.likelihood, self.length, self.weights) = (likelihood, length, weights);
+        for nugget in nuggets {
+            let mut untried = [true; LENGTHS.len()];
+            let mut is_better = |model: &mut Self, k: usize| {
+                if !std::mem::take(&mut untried[k]) {
+                    return false;
                 }
+                let length = spread * LENGTHS[k];
+                let found = model.weigh(&squares, length, *nugget);
+                let Some((likelihood, weights)) = found.filter(|(likelihood, _)| *likelihood > model.likelihood) else {
+                    return model.likelihood == f64::NEG_INFINITY; // where one is too long to be fitted the next shorter may do
+                };
+                (model.likelihood, model.scale, model.length, model.weights) = (likelihood, k, length, weights);
+                true
+            };
+            if nuggets.len() > 1 {
+                (0..LENGTHS.len()).for_each(|k| _ = is_better(&mut self, k));
+                continue;
+            }
+            let mut k = self.scale;
+            is_better(&mut self, k);
+            while let Some(next) =
+                [k.wrapping_sub(1), k + 1].into_iter().find(|&k| k < LENGTHS.len() && is_better(&mut self, k))
+            {
+                k = next;
             }
         }
         (self.likelihood > f64::NEG_INFINITY).then_some(self)
@@ -209,7 +242,9 @@ impl Residuals {
         let (n, q) = (self.points.len(), self.points[0].len() + 1);
         let (mut k, scale) = (squares.clone(), 1.0 / (length * length));
         for j in 0..n {
-            k.col_mut(j)[j + 1..].iter_mut().for_each(|s| *s = KERNEL.at(*s * scale)); // the factor needs no more
+            let below = &mut k.col_mut(j)[j + 1..]; // the factor needs no more
+            below.iter_mut().for_each(|s| *s *= scale);
+            KERNEL.apply(below);
             k[(j, j)] = 1.0 + (nugget + self.open[j]);
         }
         linalg::cholesky(&mut k).ok()?;

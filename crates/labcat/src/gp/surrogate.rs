@@ -224,8 +224,8 @@ impl Surrogate {
         self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
     }
 
-    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation.
-    pub(crate) fn log_feasible(&self, x: &[f64], std: f64) -> f64 {
+    /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation, with so many times the constraints' own.
+    pub(crate) fn log_feasible(&self, x: &[f64], std: f64, optimism: f64) -> f64 {
         let log_probability = |constraint: &Constraint| {
             let (mean, std) = match &constraint.process {
                 Process::Shared { alpha, deviation } => (self.gp.sum_at(x, alpha).0, deviation * std),
@@ -234,7 +234,7 @@ impl Surrogate {
                     (own.mean, own.std)
                 }
             };
-            let std = std.hypot(constraint.trend_std(x));
+            let std = optimism * std.hypot(constraint.trend_std(x));
             math::ln_normal_cdf(-(mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
         self.constraints.iter().map(log_probability).sum()

@@ -79,7 +79,7 @@ impl Problem<'_> {
 
     /// Whether an output of the members has noise.
     pub(super) fn is_noisy(&self, run: &LocalRun, output: Output) -> bool {
-        self.sigma(run, output) > 0.0 || run.now.members.iter().any(|&p| self.std(run, output, p) > 0.0)
+        self.typical_std(run, output) > 0.0
     }
 
     /// Whether noise is looked for in an output.

@@ -23,8 +23,10 @@ const CAME_TRUE: f64 = 0.5;
 const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
-/// A quartic is tried so many times while as many observations come in as it takes. It may have several minima: they are sought from so many of them.
+/// A quartic is tried so many times while as many observations come in as it takes, but no sooner than after so many: it costs as much as a third
+/// of a step in two dimensions. It may have several minima: they are sought from so many of them.
 const QUARTIC_TRIES: usize = 8;
+const QUARTIC_APART: usize = 6;
 const QUARTIC_STARTS: usize = 8;
 /// A smaller error of a quartic, in the median of the heights, may be rounding.
 const LEAST_ERROR: f64 = 1e-9;
@@ -36,16 +38,13 @@ impl Followed {
         let gained = Merit::of_told(problem, run).told(problem, shown).map_or(0.0, |merit| self.from - merit);
         (gained < CAME_TRUE * self.gain).then_some(shown)
     }
-
-    /// Whether it failed, and what is to be waited for has not come in since.
-    fn is_fresh_failure(self, problem: Problem<'_>, run: &LocalRun) -> bool {
-        let newest = run.now.members.last().copied().unwrap_or(0);
-        self.failed_at(problem, run).is_some_and(|shown| newest.saturating_sub(shown) <= self.wait)
-    }
 }
 
+/// Whether the newest forecast failed, and what is to be waited for has not come in since.
 fn is_waiting(problem: Problem<'_>, run: &LocalRun) -> bool {
-    run.followed.is_some_and(|followed| followed.is_fresh_failure(problem, run))
+    let newest = run.now.members.last().copied().unwrap_or(0);
+    let failed = run.followed.and_then(|followed| Some((followed.failed_at(problem, run)?, followed.wait)));
+    failed.is_some_and(|(shown, wait)| newest.saturating_sub(shown) <= wait)
 }
 
 /// Whether the evaluation of the newest forecast is pending.
@@ -81,7 +80,7 @@ struct Members<'a> {
 /// Asked when it is wanted and not within the step: what was followed since must not change a step that is done again.
 fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Workspace) -> Option<Forecast> {
     let wanted = problem.settings.switches.quadratic && !run.is_on_lattice(problem.domain) && !model.standing.noisy;
-    if !wanted {
+    if !wanted || is_waiting(problem, run) {
         return None;
     }
     let (newest, above) = model.made.surprise.take().filter(|_| work.merits.len() == run.now.members.len())?;
@@ -215,9 +214,6 @@ pub(super) fn next(
     if let Some(choice) = secants::find(problem, run, model).and_then(|lowest| follow(problem, run, &lowest, id)) {
         return Some(choice);
     }
-    if is_waiting(problem, run) {
-        return None;
-    }
     let first = find(problem, run, model, work);
     // With pending points the step may be one done again, whose forecast was followed before.
     let and_more = first.is_none() || !problem.pending.is_empty();
@@ -248,7 +244,7 @@ fn quadratic(
     // In many dimensions it costs more than a step; with pending evaluations it mostly takes the place of a search.
     let every = d.div_ceil(if problem.pending.is_empty() { 4 } else { 8 });
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
-    if most == 0 || run.explores(problem.settings) || !is_due {
+    if most == 0 || run.explores(problem.settings) || !is_due || is_waiting(problem, run) {
         return None;
     }
     let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
@@ -294,7 +290,8 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
     let d = frame.dim();
     let most = nearest::count(problem.settings, terms, d);
-    let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
+    let is_due =
+        (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(QUARTIC_APART));
     if most == 0 || !is_due {
         return None;
     }

@@ -70,8 +70,12 @@ impl Nearest {
             let distance = linalg::dot(scratch, scratch).sqrt();
             self.order.extend(observations.value(p).map(|value| (distance, value, p)));
         }
-        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-        self.order.truncate(nearest);
+        let by_distance = |a: &(f64, f64, usize), b: &(f64, f64, usize)| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2));
+        if nearest < self.order.len() {
+            self.order.select_nth_unstable_by(nearest, by_distance);
+            self.order.truncate(nearest);
+        }
+        self.order.sort_unstable_by(by_distance);
         self.order.len()
     }
 

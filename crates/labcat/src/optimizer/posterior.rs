@@ -45,6 +45,11 @@ const SIMPLER: f64 = 2.0;
 const OTHER: f64 = 0.02;
 /// Variance of that misfit to begin with, in that of the values, and the least.
 const MISFIT: f64 = 1e-9;
+/// Variance of noise in bent outputs to begin with, in that of the outputs.
+const RELATIVE: f64 = 0.1;
+/// By how much the logarithm of the likelihood has to be more with noise that grows with the height than with noise that is everywhere the same: by
+/// chance it was up to 12 more, where there is such noise from 35 on.
+const UNEVEN: f64 = 20.0;
 /// Newton steps of the likelihood, the longest of them, and how often one is halved. They end once one gains less than this.
 const STEPS: usize = 15;
 const LONGEST: f64 = 1.0;
@@ -136,7 +141,7 @@ impl Posterior {
         let local = self.local(places.clone());
         let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
         self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
-        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0));
+        let feasible = |u: &[f64]| math::exp(self.surrogate.log_feasible(&self.frame.local(u), 0.0, 1.0));
         let value = |((u, mean), std): ((&[f64], &f64), &f64)| {
             let value = mean + std * rng.normal();
             if rng.unit() < feasible(u) { value } else { f64::MAX }
@@ -155,7 +160,8 @@ impl Posterior {
     }
 
     /// The share of each parameter in how the objective varies over the box, and its standard deviation: its total effect, half the mean square
-    /// of what changing it alone changes (Sobol), in the sum of all, over functions drawn from the model.
+    /// of what changing it alone changes (Sobol), in the sum of all, by the mean of the model; and how far functions drawn from it are from that. (Each
+    /// draw varies along every parameter, with or without an effect: the mean of the draws' shares is too large for those without.)
     pub(super) fn shares(&self, domain: &Domain) -> Option<Vec<(f64, f64)>> {
         let (n, mut rng) = (domain.parameters().len(), Rng::new(1));
         let bases = (PLACES / (n + 1)).max(LEAST_PLACES);
@@ -170,24 +176,25 @@ impl Posterior {
             }
         }
         let local = self.local(places.iter().map(Vec::as_slice));
-        let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; n]);
-        for draw in self.surrogate.gp.draws(&local, DRAWS, &mut rng)? {
-            let height = |place: usize| self.outputs.height(draw[place]).clamp(-1e100, 1e100);
+        let shares = |y: &[f64], bases: &mut dyn Iterator<Item = usize>| -> Vec<f64> {
+            let height = |place: usize| self.outputs.height(y[place]).clamp(-1e100, 1e100);
             let mut effects = vec![0.0; n];
-            for _ in 0..bases {
-                let base = rng.below(bases) * (n + 1); // drawn again, so that the choice of places counts
+            for base in bases.map(|base| base * (n + 1)) {
                 effects.iter_mut().enumerate().for_each(|(j, e)| *e += (height(base) - height(base + 1 + j)).powi(2));
             }
             let total: f64 = effects.iter().sum();
-            for (j, effect) in effects.into_iter().enumerate() {
-                let share = if total > 0.0 { effect / total } else { 1.0 / n as f64 };
-                (sum[j], squares[j]) = (sum[j] + share, squares[j] + share * share);
-            }
+            effects.into_iter().map(|effect| if total > 0.0 { effect / total } else { 1.0 / n as f64 }).collect()
+        };
+        let (mut k_star, mut mean, mut std) = (Matrix::default(), Vec::new(), Vec::new());
+        self.surrogate.gp.predict(&local, &mut k_star, &mut mean, &mut std);
+        let said = shares(&mean, &mut (0..bases));
+        let mut squares = vec![0.0; n];
+        for draw in self.surrogate.gp.draws(&local, DRAWS, &mut rng)? {
+            // The places are drawn again, so that their choice counts.
+            let drawn = shares(&draw, &mut std::iter::repeat_with(|| rng.below(bases)).take(bases));
+            squares.iter_mut().zip(drawn.iter().zip(&said)).for_each(|(s, (a, b))| *s += (a - b).powi(2));
         }
-        let count = DRAWS as f64;
-        let moments =
-            |(sum, square): (f64, f64)| (sum / count, (square / count - (sum / count).powi(2)).max(0.0).sqrt());
-        Some(sum.into_iter().zip(squares).map(moments).collect())
+        Some(said.into_iter().zip(squares).map(|(share, square)| (share, (square / DRAWS as f64).sqrt())).collect())
     }
 
     /// What is said of a place: the mean and the standard deviation of the model in units of the objective, with the bias that shows in what is
@@ -313,10 +320,16 @@ impl Fitted {
         if rows.len() < 2 {
             return None;
         }
-        let trend = if slopes { None } else { Data::of(&rows, noise_sigma, true, centre, domain).learn() };
-        let bent = Data::of(&rows, noise_sigma, false, centre, domain).learn();
+        let model = |form: Form| Data::of(&rows, noise_sigma, form, centre, domain);
+        let trend = if slopes { None } else { model(Form::Trend).learn() };
+        let (bent, relative) = (model(Form::Bent), model(Form::Relative));
+        let differs = noise_sigma > GIVEN_SIGMA && !bent.exact && relative.outputs != bent.outputs;
+        let relative = if differs { relative.learn() } else { None };
+        let relative = relative.map(|(data, t, evidence)| (data, t, evidence - UNEVEN));
+        let by_likelihood = |a: &Learned, b: &Learned| a.2.total_cmp(&b.2);
+        let bent = bent.learn().into_iter().chain(relative).max_by(by_likelihood);
         let positions: Vec<usize> = rows.into_iter().map(|row| row.position).collect();
-        let fitted = |learned: (Data, Vec<f64>, f64)| Self::last(learned.0, &learned.1, &positions);
+        let fitted = |learned: Learned| Self::last(learned.0, &learned.1, &positions);
         match (trend, bent) {
             (Some(trend), Some(bent)) => {
                 let more = bent.2 - trend.2;
@@ -354,13 +367,28 @@ struct Data {
     precisions: Vec<f64>,
 }
 
+/// A model with what was learned, and how likely the values are by it.
+type Learned = (Data, Vec<f64>, f64);
+
+/// What a model of an output is made of.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// A quadratic trend and a process around it.
+    Trend,
+    /// A process of outputs bent towards their logarithm, as far as the noise is not bent with them.
+    Bent,
+    /// The same with noise that grows with the height above the lowest: bent with the outputs it is everywhere the same.
+    Relative,
+}
+
 /// 1 / σ², with the same bits in every build, which a negative power of a constant need not have.
 fn precision(sigma: f64) -> f64 {
     1.0 / (sigma * sigma)
 }
 
 impl Data {
-    fn of(rows: &[Row], noise_sigma: f64, trend: bool, centre: &[f64], domain: &Domain) -> Self {
+    fn of(rows: &[Row], noise_sigma: f64, form: Form, centre: &[f64], domain: &Domain) -> Self {
+        let trend = form == Form::Trend;
         let (n, axes, d) = (rows.len() as f64, centre.len(), domain.free_parameters());
         let mut group = vec![0; axes];
         for j in 1..axes {
@@ -370,17 +398,27 @@ impl Data {
         let typical = (rows.iter().map(|row| row.count * row.variance / n).sum::<f64>()).sqrt();
         // What a trend leaves is smooth; a process alone has to hold the kinks and what bending leaves of the tails.
         let kernel = if trend { KernelKind::SquaredExponential } else { KernelKind::Matern32 };
-        let outputs = normalise_bent(&mut y, if trend { f64::MAX } else { CLEAR * typical }, typical);
+        let least = match form {
+            Form::Trend => f64::MAX,
+            Form::Bent => CLEAR * typical,
+            Form::Relative => 0.0,
+        };
+        let outputs = normalise_bent(&mut y, least, typical);
         let (prior, exact) = (Prior::of(&y, kernel, 1.0, 0.0), typical == 0.0);
-        let variance = |(row, y): (&Row, &f64)| match exact {
-            true => MISFIT * prior.signal,
-            false => row.variance / outputs.slope(*y).powi(2) + 1e-12 * prior.signal,
+        let variance = |(row, y): (&Row, &f64)| {
+            if exact {
+                MISFIT * prior.signal
+            } else if form == Form::Relative {
+                RELATIVE * prior.signal * (row.variance / typical / typical) + 1e-12 * prior.signal
+            } else {
+                row.variance / outputs.slope(*y).powi(2) + 1e-12 * prior.signal
+            }
         };
         let noise = rows.iter().zip(&y).map(variance).collect();
         let frame = Frame::of_box(axes).centred(centre).with_scale(vec![(d as f64).sqrt(); axes]);
         let points = rows.iter().map(|row| row.u.clone()).collect();
         let (mut means, mut precisions) = (vec![0.0; d + 2], vec![precision(PRIOR_SIGMA); d]);
-        precisions.extend([0.0, precision(if exact { MISFIT_SIGMA } else { noise_sigma })]);
+        precisions.extend([0.0, precision(if exact || form == Form::Relative { MISFIT_SIGMA } else { noise_sigma })]);
         if trend {
             (means[d], precisions[d]) = (LITTLE.0, precision(LITTLE.1));
             means.push(0.0);

@@ -86,7 +86,7 @@ pub(super) fn update_model(
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
     let (lowest, settled, extent) = (Lowest::default(), 0, run.extent);
     let mut model = Model { surrogate, outputs, standing, made, again, lowest, settled, extent };
-    recommend::settle(problem, run, &mut model, work);
+    recommend::settle(problem, run, &mut model);
     Ok(model)
 }
 

@@ -2,22 +2,17 @@
 
 use super::descent::{self, Bound};
 use super::merit;
-use super::model::{Model, Workspace};
+use super::model::Model;
 use super::problem::Problem;
 use super::run::LocalRun;
-use crate::acquisition::landscape::Landscape;
-use crate::acquisition::maximise::{Lattice, Search};
-use crate::acquisition::{AcquisitionKind, KAPPA};
 use crate::gp::PointPrediction;
 
 /// Under noise, what is to be improved on is the lowest mean plus this many standard deviations, where the constraints are satisfied with as
 /// many to spare.
 const SPARE: f64 = 1.0;
-/// Gradient steps on the way to it.
-const DESCENTS: usize = 50;
 /// Finds the constrained minimum of the model, for the penalty parameters and as a candidate; and under noise the lowest mean, which is then
 /// what is to be improved on.
-pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model, work: &mut Workspace) {
+pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
     let limited = !(model.surrogate.constraints.is_empty() && problem.known.known.is_empty());
     if limited {
         if problem.constraints() > 0 {
@@ -35,8 +30,7 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     if !model.surrogate.has_noise() {
         return;
     }
-    let (mean, std, allowed) =
-        if limited { under_constraints(problem, run, model) } else { lowest(problem, run, model, work) };
+    let (mean, std, allowed) = lowest(problem, run, model);
     model.lowest.incumbent = mean;
     if allowed {
         let bound = model.outputs.to_user(mean) + std * model.outputs.slope(mean);
@@ -49,24 +43,14 @@ fn moves(problem: Problem<'_>, run: &LocalRun) -> Vec<bool> {
     (0..problem.domain.dim()).map(|i| run.extent.moves(problem.domain, i)).collect()
 }
 
-/// The lowest mean of the trust region, with some caution, and its standard deviation.
-fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model, work: &mut Workspace) -> (f64, f64, bool) {
-    // The lower confidence bound with a negative factor is the upper one.
-    let (kind, optimism) = (AcquisitionKind::LowerConfidenceBound, -SPARE / KAPPA);
-    let landscape = Landscape { surrogate: &model.surrogate, kind, incumbent: 0.0, optimism };
-    let search = Search { beta: run.now.beta, refinements: DESCENTS, ..problem.settings.search };
-    let (centre, moves, frame) = ([run.now.frame.centre().to_vec()], moves(problem, run), &run.now.frame);
-    let lattice = problem.domain.is_mixed().then_some(Lattice { domain: problem.domain, moves: &moves });
-    let found = work.maximiser.score_places(&centre, lattice, &landscape, frame, &search);
-    (found[0].mean, found[0].std, true)
-}
-
-/// The same among points that the models of the constraints allow with some caution, and whether it is one; else the centre.
-fn under_constraints(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, bool) {
+/// The lowest mean, with some caution, among points that the models of the constraints allow with as much: its mean and standard deviation, and
+/// whether they allow it; else those of the centre.
+fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, bool) {
     let (frame, surrogate) = (&run.now.frame, &model.surrogate);
     let bound = Bound { kappa: -SPARE, caution: SPARE };
     let how = (bound, run.now.beta, &*moves(problem, run));
-    let (x, _) = descent::minimise(problem, frame, surrogate, how, &model.lowest.minimum);
+    let start = if model.lowest.minimum.is_empty() { &vec![0.0; frame.dim()] } else { &model.lowest.minimum };
+    let (x, _) = descent::minimise(problem, frame, surrogate, how, start);
     let mut u = descent::place(problem, frame, &x);
     if let Some(allowed) = problem.known.nearest(problem.domain, &u, frame.centre()) {
         u = problem.domain.place(&allowed);

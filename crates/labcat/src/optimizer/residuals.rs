@@ -249,9 +249,11 @@ fn beside(
     Some((x.iter().map(|x| x + FINE * length * (2.0 * rng.unit() - 1.0)).collect(), gain))
 }
 
-/// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products.
+/// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products; at
+/// first for as many as there are.
 fn origin(observations: &Observations) -> Option<usize> {
-    let known = 0..observations.len() / STAYS * STAYS;
+    let n = observations.len();
+    let known = 0..if n < STAYS { 1 << n.ilog2() } else { n / STAYS * STAYS };
     let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
     known.filter(|p| !observations.residuals(*p).is_empty()).min_by(|a, b| value(a).total_cmp(&value(b)))
 }

@@ -29,7 +29,7 @@ pub(super) struct LocalRun {
     /// Evaluations of this run that failed, as positions in the history, the oldest first.
     pub(super) failed: Vec<usize>,
     /// The most that were pending besides an evaluation told since the newest step.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub(super) crowd: usize,
     /// Whether something that the newest step knew was changed since.
     pub(super) revised: bool,
@@ -37,10 +37,10 @@ pub(super) struct LocalRun {
     #[cfg_attr(feature = "serde", serde(rename = "promise", deserialize_with = "serde::Deserialize::deserialize"))]
     pub(super) followed: Option<Followed>,
     /// The trust region of forecasts by residuals or slopes, half its side in units of the box; 0 before it begins.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_nil"))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub(super) radius: f64,
     /// What it searches.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Extent::is_region"))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub(super) extent: Extent,
     /// As the newest step left it, and with what was told since.
     #[cfg_attr(feature = "serde", serde(flatten))]
@@ -64,12 +64,6 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    #[cfg(feature = "serde")]
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
-    fn is_region(&self) -> bool {
-        *self == Self::Region
-    }
-
     /// Whether axis `i` of the frame turns, and is searched by samples and gradients.
     pub(super) fn moves(self, domain: &Domain, i: usize) -> bool {
         let axis = domain.axes()[i];
@@ -87,7 +81,7 @@ pub(super) struct Followed {
     pub(super) from: f64,
     pub(super) gain: f64,
     /// How far it leads from the best point, in units of the box.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_nil"))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub(super) length: f64,
     /// If too little of it comes true: how many observations to wait for.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -109,7 +103,7 @@ pub(super) struct Progress {
     /// The widest spread of the members' outputs so far: what their range is held against to tell whether the run has converged.
     pub(super) spread: f64,
     /// How many other evaluations were pending when the newest step began.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub(super) others: usize,
     /// The penalty parameter of each measured constraint, in units of the objective: its multipliers in the models so far.
     #[cfg_attr(feature = "serde", serde(rename = "prices", default, skip_serializing_if = "Vec::is_empty"))]
@@ -122,16 +116,10 @@ pub(super) struct Progress {
     pub(super) noise: Noisy,
 }
 
+/// Whether a saved state goes without it.
 #[cfg(feature = "serde")]
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
-pub(super) fn is_zero(n: &usize) -> bool {
-    *n == 0
-}
-
-#[cfg(feature = "serde")]
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
-fn is_nil(v: &f64) -> bool {
-    *v == 0.0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Progress {

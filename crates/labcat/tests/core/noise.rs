@@ -67,6 +67,23 @@ fn where_the_objective_is_a_quadratic_all_that_was_seen_is_of_use() {
 }
 
 #[test]
+fn noise_that_grows_with_the_height_is_told_from_noise_that_is_everywhere_the_same() {
+    // What is low is known far better than what is high, and no trend over the whole box says more.
+    let regret = |seed| {
+        let mut normal = Normal(Dice(400 + seed));
+        let mut optimizer = optimizer(&[BOX; 3], config(Noise::Auto, seed));
+        for _ in 0..120 {
+            let suggestion = optimizer.ask().unwrap();
+            optimizer.tell(suggestion.id, (1.0 + bowl(&suggestion.x)) * (0.5 * normal.next()).exp()).unwrap();
+        }
+        bowl(&optimizer.recommended().unwrap().x)
+    };
+    let mut regrets: Vec<f64> = (0..15).map(regret).collect();
+    regrets.sort_by(f64::total_cmp);
+    assert!(regrets[7] < 0.2, "the median is {}", regrets[7]);
+}
+
+#[test]
 fn more_evaluations_make_the_recommendation_no_worse() {
     // Over the restarts too: what the runs before have seen counts as much, and no lucky run takes over.
     let (at, seeds) = ([60, 120, 240, 480], 15);

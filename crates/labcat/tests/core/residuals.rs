@@ -77,6 +77,19 @@ fn one_huge_evaluation_does_not_spoil_the_model() {
     assert!(evaluations_to(1e-10, &[1.9, -1.0], 25, true, steep) <= 25);
 }
 
+/// Residuals whose squares are finite while those of their differences are not have no model: the search goes on without.
+#[test]
+fn residuals_that_nearly_overflow_are_survived() {
+    let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 5.0); 2]).unwrap(), seeded(Preset::Default, 1)).unwrap();
+    for _ in 0..30 {
+        let s = optimizer.ask().unwrap();
+        let residuals = s.x.iter().map(|x| 9e153 * x.signum() + 1e153 * x.sin()).collect();
+        optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+    }
+    let residuals = optimizer.evaluations().iter().filter(|told| !told.outcome.is_failed()).count();
+    assert!(residuals > 5, "{residuals} of 30 have a finite value");
+}
+
 #[test]
 fn ten_thousand_residuals_are_modelled_like_few() {
     // The same two residuals, five thousand times each.
