@@ -71,10 +71,10 @@ impl Surrogate {
     }
 
     /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint, if far likelier than without.
-    fn likeliest_tail(&self, g: &[f64], x: &Matrix) -> Tail {
+    fn likeliest_tail(&self, g: &[f64]) -> Tail {
         let mut sizes: Vec<f64> = g.iter().map(|g| g.abs()).filter(|g| *g > 0.0).collect();
         sizes.sort_unstable_by(f64::total_cmp);
-        let trend = self.trend(x);
+        let trend = self.trend();
         let likelihood = |tail: Tail| {
             let bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
             let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
@@ -91,7 +91,8 @@ impl Surrogate {
     }
 
     /// An orthonormal basis of the linear functions of inputs, of the constants alone where there are too few, as the rows are correlated.
-    fn trend(&self, x: &Matrix) -> Vec<Vec<f64>> {
+    fn trend(&self) -> Vec<Vec<f64>> {
+        let x = self.gp.inputs();
         let mut basis: Vec<Vec<f64>> = Vec::new();
         let columns = if x.rows() > x.cols() + 1 { x.cols() } else { 0 };
         for t in std::iter::once(vec![1.0; x.rows()]).chain((0..columns).map(|j| x.col(j).to_vec())) {
@@ -131,7 +132,7 @@ impl Surrogate {
             moving.col_mut(k).copy_from_slice(x.col(i));
         }
         uncensor(&mut g, &moving, rows, fit);
-        let tail = self.likeliest_tail(&g, &moving);
+        let tail = self.likeliest_tail(&g);
         noise.iter_mut().zip(&g).for_each(|(v, g)| *v *= math::exp(2.0 * tail.ln_slope(*g)));
         g.iter_mut().for_each(|g| *g = tail.bend(*g));
         let n = g.len() as f64;
