@@ -23,10 +23,8 @@ const CAME_TRUE: f64 = 0.5;
 const LONGEST_WAIT: usize = 8;
 /// The weights of the nearest fall beyond the distance of this neighbour of the best point.
 const FIFTH: usize = 5;
-/// A quartic is tried so many times while as many observations come in as it takes, but no sooner than after so many: it costs as much as a third
-/// of a step in two dimensions. It may have several minima: they are sought from so many of them.
+/// A quartic is tried so many times while as many observations come in as it takes. It may have several minima: they are sought from so many of them.
 const QUARTIC_TRIES: usize = 8;
-const QUARTIC_APART: usize = 6;
 const QUARTIC_STARTS: usize = 8;
 /// A smaller error of a quartic, in the median of the heights, may be rounding.
 const LEAST_ERROR: f64 = 1e-9;
@@ -290,8 +288,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     let (observations, frame, terms) = (problem.observations, &run.now.frame, Terms::Quartic);
     let d = frame.dim();
     let most = nearest::count(problem.settings, terms, d);
-    let is_due =
-        (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(QUARTIC_APART));
+    let is_due = (observations.len() + problem.pending.len()).is_multiple_of(most.div_ceil(QUARTIC_TRIES).max(2));
     if most == 0 || !is_due {
         return None;
     }
