@@ -12,7 +12,7 @@ use crate::frame::{Frame, Outputs};
 use crate::linalg::Matrix;
 use crate::math;
 use crate::observations::TrialId;
-use crate::polynomial::{InFrame, Polynomial, Terms, bounds_of};
+use crate::polynomial::{self, Polynomial, Terms, bounds_of};
 use crate::rng::Rng;
 
 /// How much smaller the error of a polynomial must be than the model's, and than the reduction that it predicts.
@@ -136,7 +136,7 @@ fn best_fit(
                 (0..d).map(|j| (column(j).fold(f64::INFINITY, f64::min), column(j).fold(f64::NEG_INFINITY, f64::max))),
             );
         }
-        let lowest = fit.minimise(&limits, frame, &work.bounds, std::iter::empty());
+        let lowest = polynomial::minimise(fit, &limits, frame, &work.bounds, std::iter::empty());
         if let Some(lowest) = lowest
             && error < MARGIN * -lowest
             && let Some(forecast) = Forecast::new(fit.minimiser.clone(), from, -lowest * range)
@@ -263,12 +263,12 @@ fn quadratic(
         return None;
     }
     bounds_of(&mut work.bounds, d, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(&[], frame, &work.bounds, std::iter::empty())?;
+    let lowest = polynomial::minimise(fit, &[], frame, &work.bounds, std::iter::empty())?;
     let gain = (fit.at_centre().0 - lowest) * scale;
     // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
     let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
     let held = run.now.others > 0 && !fit.minimiser.iter().zip(&work.bounds).all(free);
-    let proper = !held && gain > 0.0 && fit.is_proper(frame, &work.bounds);
+    let proper = !held && gain > 0.0 && polynomial::is_proper(fit, frame, &work.bounds);
     Forecast::new(fit.minimiser.clone(), outputs.minimum(), gain).filter(|_| proper)
 }
 
@@ -313,7 +313,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     }
     bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
     let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
-    let lowest = fit.minimise(&[], frame, &work.bounds, (0..QUARTIC_STARTS).map(start))?;
+    let lowest = polynomial::minimise(fit, &[], frame, &work.bounds, (0..QUARTIC_STARTS).map(start))?;
     let best = fit.at_centre().0;
     let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;
