@@ -441,12 +441,6 @@ impl Gp {
         self.directions.get(i.wrapping_sub(self.first_slope)).map(Vec::as_slice)
     }
 
-    /// α = K⁻¹ r for other outputs at the same inputs, appended rows included.
-    fn weights_of(&self, mut residual: Vec<f64>) -> Vec<f64> {
-        linalg::solve(&self.b.factor, &mut residual);
-        residual
-    }
-
     /// The outputs of the observations.
     pub(crate) fn outputs(&self) -> Vec<f64> {
         self.b.residual.iter().map(|r| self.prior.mean + r).collect()
