@@ -366,11 +366,8 @@ impl Observations {
 
     /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).
     fn better(&self, position: usize, other: Option<usize>) -> bool {
-        match (self.merit(position), other.and_then(|o| self.merit(o))) {
-            (Some(new), Some(old)) => new < old,
-            (new, None) => new.is_some(),
-            (None, Some(_)) => false,
-        }
+        let old = other.and_then(|o| self.merit(o));
+        self.merit(position).is_some_and(|new| old.is_none_or(|old| new < old))
     }
 
     /// What orders the evaluations: whether constraints are violated, then by how much or else the value; `None` for a failure.

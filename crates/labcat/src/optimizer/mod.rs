@@ -196,21 +196,10 @@ impl Optimizer {
     pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let known = self.expected;
         self.expected = known.max(self.pending.len().saturating_add(n));
-        let suggestions = self.ask_one_by_one(n);
-        self.expected = known;
-        suggestions
-    }
-
-    fn ask_one_by_one(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let mut suggestions = Vec::new();
-        for _ in 0..n {
-            match self.ask() {
-                Ok(suggestion) => suggestions.push(suggestion),
-                Err(error) if suggestions.is_empty() => return Err(error),
-                Err(_) => break,
-            }
-        }
-        Ok(suggestions)
+        let error = (0..n).find_map(|_| self.ask().map(|suggestion| suggestions.push(suggestion)).err());
+        self.expected = known;
+        error.filter(|_| suggestions.is_empty()).map_or(Ok(suggestions), Err)
     }
 
     /// The next point, and why the run before it ended if it begins one.
@@ -237,13 +226,7 @@ impl Optimizer {
             let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
             let known = gradient.iter().filter(|g| g.is_finite()).count();
             let sloped = known > 0 && known == gradient.len();
-            let spared = if told {
-                1 + known
-            } else if sloped {
-                known
-            } else {
-                0
-            };
+            let spared = usize::from(told) + if told || sloped { known } else { 0 };
             let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
             let least = self.settings.initial_points.min(least);
             if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {
