@@ -157,7 +157,7 @@ impl Optimizer {
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
         let length = self.domain.list_length().filter(|n| *n <= region::SMALL_SPACE && !known.is_empty());
-        let listed = length.map(|n| known.list(&self.domain, n));
+        let listed = length.map(|_| region::listed(&self.domain, &known));
         let inside = match listed.as_ref().map(|all| all.first()) {
             Some(first) => first
                 .map(|x| self.domain.place(x))

@@ -140,7 +140,7 @@ impl State<'_> {
         for x in suggested().chain(self.queue.iter()) {
             domain.check(x).map_err(|e| wrong(&e))?;
         }
-        suggested().for_each(|x| fresh.seen.insert(x));
+        suggested().for_each(|x| _ = fresh.seen.insert(x));
         let (constraints, n) = (fresh.config().constraints, domain.parameters().len());
         for evaluation in self.evaluations.iter() {
             evaluation.outcome.fits(constraints, n).map_err(|why| wrong(&why))?;
