@@ -245,7 +245,7 @@ fn quadratic(
     if most == 0 || run.explores(problem.settings) || !is_due || is_waiting(problem, run) {
         return None;
     }
-    let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
+    let n = work.nearest.find(observations, frame, (NEWEST * most, most), &mut work.scratch);
     if n < terms.count(d) + d {
         return None;
     }
@@ -292,7 +292,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     if most == 0 || !is_due {
         return None;
     }
-    let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
+    let n = work.nearest.find(observations, frame, (NEWEST * most, most), &mut work.scratch);
     if n < terms.count(d) + d {
         return None;
     }
