@@ -339,11 +339,6 @@ impl Observations {
         self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
     }
 
-    /// Whether derivatives were told with some evaluation.
-    pub(crate) fn has_gradients(&self) -> bool {
-        self.evaluations.iter().any(|e| !e.outcome.gradient().is_empty())
-    }
-
     /// The residuals of an evaluation; empty if none were told.
     pub(crate) fn residuals(&self, position: usize) -> &[f64] {
         self.evaluations[position].outcome.residuals()
@@ -352,11 +347,6 @@ impl Observations {
     /// Their derivatives by a parameter; empty if none were told, or not of all.
     pub(crate) fn jacobian(&self, position: usize, parameter: usize) -> &[f64] {
         self.evaluations[position].outcome.jacobian(parameter)
-    }
-
-    /// How many residuals an evaluation has, if any was told with some.
-    pub(crate) fn residual_count(&self) -> Option<usize> {
-        self.evaluations.iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0)
     }
 
     /// The measured constraints.

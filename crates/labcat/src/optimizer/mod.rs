@@ -181,8 +181,8 @@ impl Optimizer {
         }
         let (choice, restart) = self.next_choice()?;
         self.write_report(&choice, restart);
-        let kept = self.portfolio.led_by_kept().filter(|_| choice.origin.is_proposed());
-        let number = kept.unwrap_or(self.run.number);
+        let proposed = !matches!(choice.origin, Origin::Enqueued | Origin::Design);
+        let number = self.portfolio.led_by_kept().filter(|_| proposed).unwrap_or(self.run.number);
         Ok(self.suggest(choice.x, number))
     }
 
@@ -553,8 +553,9 @@ impl Optimizer {
     /// The outcome, if it has as many constraints and derivatives as it should.
     fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
         outcome.fits(self.config().constraints, self.domain.parameters().len())?;
-        let (got, expected) = (outcome.residuals().len(), self.observations.residual_count());
-        if let Some(expected) = expected.filter(|n| got > 0 && *n != got) {
+        let got = outcome.residuals().len();
+        let before = self.evaluations().iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0);
+        if let Some(expected) = before.filter(|n| got > 0 && *n != got) {
             return Err(TellError::Residuals { got, expected });
         }
         if got > 0 && self.config().direction == Direction::Maximize {

@@ -111,7 +111,7 @@ pub(super) struct Workspace {
     matrix: Matrix,
     inverse: Matrix,
     axes: PrincipalAxes,
-    length_scales: LengthScales,
+    pub(super) length_scales: LengthScales,
     ell: Vec<f64>,
     /// Buffers of the next model, and of the trials of its line search.
     spare: Buffers,
@@ -126,13 +126,6 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// ℓ* of the newest step.
-    pub(super) fn take_ell(&mut self) -> Vec<f64> {
-        let mut ell = std::mem::take(&mut self.ell);
-        ell.clone_from(&self.length_scales.ell);
-        ell
-    }
-
     /// Takes the memory of a model that is of no more use.
     pub(super) fn reclaim(&mut self, model: Option<Model>) {
         if let Some(Model { surrogate, made, .. }) = model {
@@ -446,7 +439,9 @@ pub(super) fn discard(
         drop_rows(rows, &work.dropped);
     }
     drop_rows(&mut run.now.members, &work.dropped);
-    Made { ell: work.take_ell(), step, discarded: work.dropped.len(), surprise: gp.surprise() }
+    let mut ell = std::mem::take(&mut work.ell);
+    ell.clone_from(&work.length_scales.ell);
+    Made { ell, step, discarded: work.dropped.len(), surprise: gp.surprise() }
 }
 
 /// Takes the rows at these positions (ascending) out.

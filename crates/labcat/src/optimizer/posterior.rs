@@ -103,7 +103,8 @@ impl Posterior {
         let fitted = |output: Output, centre: Option<&[f64]>| {
             let sigma = problem.sigma(run, output);
             let known = if problem.looks_for_noise(output) { NOISE_SIGMA } else { GIVEN_SIGMA };
-            let (rows, slopes) = (rows(problem, output, sigma), problem.observations.has_gradients());
+            let rows = rows(problem, output, sigma);
+            let slopes = problem.observations.all().iter().any(|e| !e.outcome.gradient().is_empty());
             let centre = centre.or_else(|| rows.first().map(|row| &*row.u))?.to_vec();
             Fitted::of(rows, known, slopes && output == Output::Objective, &centre, problem.domain)
         };
