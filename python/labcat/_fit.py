@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 _WORST = 0.1
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
-_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"
+_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget may, jac does)"
 _SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
 _NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 

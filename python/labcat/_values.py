@@ -172,7 +172,7 @@ def switch_value(name: str, value: object) -> Setting:
     raise InvalidError(f"option {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
 
 
-def real_array(numbers: object) -> npt.NDArray[np.float64]:
+def real_array(numbers: Any) -> npt.NDArray[np.float64]:
     """Numbers as an array; a TypeError if they are complex: no part of them is dropped."""
     if np.iscomplexobj(numbers):
         raise TypeError("complex numbers")

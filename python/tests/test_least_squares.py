@@ -351,6 +351,8 @@ def test_ask_and_tell():
     assert np.array_equal(copy.ask().x, optimizer.ask().x)
     with pytest.raises(labcat.InvalidError, match="tell\\(trial, residuals="):
         copy.tell(x=START, value=3.0)
+    with pytest.raises(labcat.InvalidError, match="residuals by name: tell\\(trial, residuals="):
+        copy.tell(x=START, value=misfit(START))
     copy.tell(x=START, value=labcat.Outcome(residuals=misfit(START)))
     with pytest.raises(labcat.InvalidError, match="3 residuals were told: the evaluations before had 40"):
         copy.tell(x=START, residuals=[1, 2, 3])
