@@ -163,7 +163,8 @@ def per_step(solve: Callable[[Any], Any], function: Callable[[Array], Any]) -> f
     """
     runs = []
     for _ in range(REPEATS):
-        between, ended = [], 0.0
+        between: list[float] = []
+        ended = 0.0
 
         def timed(p: Array, between: list[float] = between) -> Any:
             nonlocal ended

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 #[test]
 fn a_full_disk_ends_the_run_and_loses_nothing_that_was_told() {
-    let text = study("budget = 40", &shell("yes 0123456789 | head -c 30000; echo; echo {x}"));
+    let text = study("budget = 80", &shell("yes 0123456789 | head -c 30000; echo; echo {x}"));
     let whole = Dir::new("disk-whole");
     whole.write("s.toml", &text);
     whole.labcat(&["run", "s.toml"]).expect(0);
@@ -26,7 +26,7 @@ fn a_full_disk_ends_the_run_and_loses_nothing_that_was_told() {
     };
     limited().expect(1).says("the disk is full or a file-size limit is reached").says("s.db");
     let told = dir.told("s.db");
-    assert!(!told.is_empty() && told.len() < 40, "{} were told before the disk was full", told.len());
+    assert!(!told.is_empty() && told.len() < 80, "{} were told before the disk was full", told.len());
     limited().expect(1);
     assert!(dir.told("s.db").starts_with(&told));
     dir.labcat(&["status", "s.toml"]).expect(0);
