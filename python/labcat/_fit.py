@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 _WORST = 0.1
 """The largest relative error of a Jacobian that is worth telling."""
 _AT_BOUND = 1e-10  # of the range
-_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget does, or jac)"
+_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget may, jac does)"
 _SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
 _NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 
@@ -69,25 +69,28 @@ class LeastSquaresResult(OptimizeResult):
 
 
 def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
-    """A result so far as one of least squares: the residuals and the cost of the best evaluation."""
+    """A result so far as one of least squares: the best evaluation, with its residuals and its cost."""
     best = result["best"]
     known = best is not None and len(best.residuals) > 0
     fun = best.residuals if known else np.full(1, np.nan)
     found = LeastSquaresResult(cost=misfit.cost(fun) if known else np.nan)
     found.update(result)
     found["fun"] = fun
+    if known:
+        _move(found, best.x)
     return found
 
 
 def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
     """Adds the Jacobian at the optimum and what follows from it."""
-    optimizer, x = result.optimizer, result.x
-    free, found = _free(optimizer, x), bool(np.isfinite(result.fun).all())
+    optimizer, found = result.optimizer, bool(np.isfinite(result.fun).all())
+    local = _modelled(result, result.x) if found else None
+    if found and optimizer._has_noise:
+        local = _without_noise(result, misfit, local)
+    x = result.x
+    free = _free(optimizer, x)
     jacobian, note = np.full((len(result.fun), len(x)), np.nan), ""
     if found and free.any():
-        local = _modelled(result)
-        if optimizer._has_noise and local is not None:
-            result["fun"], result["cost"] = local.value, misfit.cost(local.value)
         if local is not None and local.error <= _WORST:
             jacobian[:, local.parameters] = local.jacobian
         note = "" if local is None or local.weakest <= _WORST else _NOT_ALL
@@ -111,6 +114,29 @@ def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
         result["message"] += f"; there are no standard errors: {note}"
 
 
+def _move(result: LeastSquaresResult, x: Array) -> None:
+    """To another point."""
+    result["x"] = x
+    if result.optimizer.has_names:
+        result["params"] = result.optimizer.space.to_dict(x)
+
+
+def _without_noise(result: LeastSquaresResult, misfit: Misfit, local: _Local | None) -> _Local | None:
+    """Takes the noise out of the residuals where the evaluations determine them, at the best evaluation or at what is recommended
+    if that costs less: the recommendation knows only sums of squares."""
+    recommended = result["recommended"]
+    for x in [result.x] if recommended is None else [result.x, recommended.x]:
+        first = x is result.x
+        there = local if first else _modelled(result, x)
+        if there is None or there.error > _WORST:
+            continue
+        cost = misfit.cost(there.value)
+        if first or cost < result.cost:
+            _move(result, x)
+            result["fun"], result["cost"], local = there.value, cost, there
+    return local
+
+
 def _free(optimizer: Optimizer, x: Array) -> npt.NDArray[np.bool_]:
     """The parameters that have derivatives: real ones that are there."""
     rows = optimizer.space.described()
@@ -127,10 +153,10 @@ def _told_jacobian(result: LeastSquaresResult) -> Array | None:
 
 
 class _Local(NamedTuple):
-    """The core's model of the residuals around the optimum."""
+    """The core's model of the residuals around a point."""
 
     value: Array
-    """The residuals at the optimum, shape (m,)."""
+    """The residuals there, shape (m,)."""
     parameters: list[int]
     jacobian: Array
     """Their derivatives by these parameters, shape (m, p)."""
@@ -140,9 +166,11 @@ class _Local(NamedTuple):
     """The same for the worst of all directions: infinite where the residuals do not change."""
 
 
-def _modelled(result: LeastSquaresResult) -> _Local | None:
-    """What the evaluations around the optimum say; None if there are too few."""
-    found = result.optimizer._core.residuals_around(result.x.tolist())
+def _modelled(result: LeastSquaresResult, x: Array) -> _Local | None:
+    """What the evaluations around a point say; None if there are too few, or nothing there has derivatives."""
+    if not _free(result.optimizer, x).any():
+        return None
+    found = result.optimizer._core.residuals_around(x.tolist())
     if found is None:
         return None
     place = {id: row for row, id in enumerate(result.history.id.tolist())}

@@ -358,6 +358,8 @@ class Optimizer:
         >>> optimizer.best.value, optimizer.history[1].extra
         (0.25, {'who': 'Ann'})
         """
+        if self._misfit is not None and np.ndim(value) > 0 and residuals is None:  # type: ignore[arg-type]
+            raise InvalidError("least squares take residuals by name: tell(trial, residuals=[…])")
         outcome = outcome_of(
             value,
             std=std,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _labcat
 from ._errors import InvalidError
 from ._misfit import Misfit
-from ._values import as_array, as_value, as_vector
+from ._values import as_array, as_value, as_vector, real_array
 
 _LONGEST_REASON = 500  # characters
 
@@ -144,7 +144,7 @@ def _matrix(numbers: object, rows: int) -> npt.NDArray[np.float64] | None:
     if numbers is None:
         return None
     try:
-        matrix = np.asarray(numbers, dtype=np.float64)
+        matrix = real_array(numbers)
     except (TypeError, ValueError):
         raise InvalidError(f"jacobian: {numbers!r}; allowed: a matrix of real numbers, a row for each residual") from None
     if matrix.ndim != 2 or len(matrix) != rows:

@@ -53,11 +53,14 @@ STOPPING = ("budget", "target", "tolerance")
 _ELSEWHERE = {
     "acq_func": "acquisition",
     "disp": "progress",
+    "ftol": "tolerance",
+    "gtol": "tolerance",
     "iterations": "budget",
     "max_evals": "budget",
     "maxfev": "budget",
     "maxfun": "budget",
     "maxiter": "budget",
+    "max_nfev": "budget",
     "max_time": "time_limit",
     "n_calls": "budget",
     "n_iter": "budget",
@@ -67,6 +70,8 @@ _ELSEWHERE = {
     "random_state": "rng",
     "tol": "tolerance",
     "verbose": "progress",
+    "x_scale": "radius",
+    "xtol": "tolerance",
 }
 """What other packages call it."""
 
@@ -167,12 +172,19 @@ def switch_value(name: str, value: object) -> Setting:
     raise InvalidError(f"option {name!r} is {value!r}; allowed: {SWITCHES[name].allowed}")
 
 
+def real_array(numbers: Any) -> npt.NDArray[np.float64]:
+    """Numbers as an array; a TypeError if they are complex: no part of them is dropped."""
+    if np.iscomplexobj(numbers):
+        raise TypeError("complex numbers")
+    return np.asarray(numbers, dtype=np.float64)
+
+
 def as_array(numbers: object, what: str) -> npt.NDArray[np.float64]:
     """The numbers of an argument as a vector; none for None."""
     if numbers is None:
         return np.empty(0)
     try:
-        array = np.asarray(numbers, dtype=np.float64)
+        array = real_array(numbers)
     except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{what}: {numbers!r}; allowed: a list of real numbers") from None
     if array.ndim > 1:

@@ -321,6 +321,24 @@ def test_noise_in_the_residuals():
     assert sum(found) >= 7, found
 
 
+@pytest.mark.parametrize("noise", ["auto", 1e-3])
+@pytest.mark.parametrize("level", [0.0, 1e-3])
+def test_under_noise_the_point_is_one_whose_residuals_are_known(noise, level):
+    """The posterior of their sum alone recommended points with ten times the least sum."""
+    least = 2 * optimize.least_squares(misfit, START).cost
+    for seed in range(1, 9):
+        draw = np.random.default_rng(5)
+
+        def noisy(p, draw=draw):
+            return misfit(p) + level * draw.standard_normal(len(TIMES))
+
+        result = labcat.least_squares(noisy, BOUNDS, x0=START, budget=60, rng=seed, noise=noise)
+        there = np.sum(misfit(result.x) ** 2)
+        assert there < 1.05 * least
+        assert 2 * result.cost == pytest.approx(there, rel=0.05) == pytest.approx(np.sum(result.fun**2), rel=0.05)
+        assert result.optimizer.recommended is not None
+
+
 def test_ask_and_tell():
     optimizer = labcat.Optimizer(BOUNDS, residuals=True, rng=1)
     optimizer.start_at(START, radius=0.1)
@@ -333,6 +351,8 @@ def test_ask_and_tell():
     assert np.array_equal(copy.ask().x, optimizer.ask().x)
     with pytest.raises(labcat.InvalidError, match="tell\\(trial, residuals="):
         copy.tell(x=START, value=3.0)
+    with pytest.raises(labcat.InvalidError, match="residuals by name: tell\\(trial, residuals="):
+        copy.tell(x=START, value=misfit(START))
     copy.tell(x=START, value=labcat.Outcome(residuals=misfit(START)))
     with pytest.raises(labcat.InvalidError, match="3 residuals were told: the evaluations before had 40"):
         copy.tell(x=START, residuals=[1, 2, 3])
@@ -404,6 +424,7 @@ def test_another_length():
         ([], "the residuals are empty"),
         ([[1, 2], [3, 4]], r"residuals has shape \(2, 2\)"),
         (["a"], "a list of real numbers"),
+        (np.array([1 + 2j, 3]), "a list of real numbers"),
     ],
 )
 def test_what_is_no_vector(returned, message):
@@ -421,7 +442,10 @@ def test_what_is_no_vector(returned, message):
         ({"jac": "2-point"}, "jac is '2-point'; allowed: a function of the Jacobian"),
         ({"jac": lambda p: np.ones((40, 2))}, "the Jacobian has 2 columns: there are 3 parameters"),
         ({"jac": lambda p: np.ones((4, 3))}, r"jacobian has shape \(4, 3\)"),
+        ({"jac": lambda p: np.ones((40, 3), complex)}, "a matrix of real numbers"),
         ({"los": "huber"}, "did you mean 'loss'"),
+        ({"max_nfev": 5}, "did you mean 'budget'"),
+        ({"xtol": 1e-8}, "did you mean 'tolerance'"),
     ],
 )
 def test_wrong_arguments(options, message):
