@@ -119,7 +119,7 @@ fn a_job_that_was_submitted_just_before_a_kill_is_found_by_its_name() {
     std::fs::remove_dir_all(dir.path("runs")).unwrap();
     dir.write("behave", "");
     assert_eq!(ended(start(&dir)), Some(0));
-    assert!(dir.read("said").contains("its job was noted and never submitted"));
+    assert!(dir.read("said").contains("its job was recorded but never submitted"));
     assert_eq!((dir.told("s.db").len(), submissions(&dir)[&0]), (1, 2));
 }
 
