@@ -79,6 +79,9 @@ const SAMPLED: usize = 2000;
 /// How many of them are drawn before others are moved towards the constraints.
 const REJECTIONS: usize = 100;
 
+/// How often one of these is moved.
+const MOVES: usize = 20;
+
 /// Halvings of a segment towards a point that meets the constraints.
 const BISECTIONS: usize = 60;
 
@@ -210,25 +213,17 @@ impl Known {
         if domain.is_mixed() {
             return self.sample_mixed(domain, rng);
         }
-        let d = domain.dim();
-        let mut x = vec![0.0; d];
         for round in 0..SAMPLED {
-            let mut u: Vec<f64> = (0..d).map(|_| rng.between(-1.0, 1.0)).collect();
-            domain.to_user(&u, &mut x);
-            if round >= REJECTIONS && !self.admits(domain, &mut x) {
-                // Towards where the linearised constraints are met.
-                for _ in 0..20 {
-                    let Some(next) = self.project(domain, &u) else { break };
-                    u = next;
-                    domain.to_user(&u, &mut x);
-                    if self.admits(domain, &mut x) {
-                        break;
-                    }
+            let mut place = Some((0..domain.dim()).map(|_| rng.between(-1.0, 1.0)).collect::<Vec<f64>>());
+            let mut moves = if round < REJECTIONS { 0 } else { MOVES };
+            while let Some(u) = place {
+                let mut x = domain.point(&u);
+                if self.admits(domain, &mut x) {
+                    return Ok(domain.place(&x));
                 }
-            }
-            if self.admits(domain, &mut x) {
-                domain.to_unit(&x, &mut u);
-                return Ok(u);
+                // Towards where the linearised constraints are met.
+                place = if moves > 0 { self.project(domain, &u) } else { None };
+                moves = moves.saturating_sub(1);
             }
         }
         Err(KnownError::NotFound { tried: SAMPLED })
@@ -237,9 +232,7 @@ impl Known {
     /// The same among integers and categories, where there are no slopes: random points, improved one parameter at a time.
     fn sample_mixed(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
         let n = domain.parameters().len();
-        let mut x = vec![0.0; n];
-        let mut cube = vec![0.0; n];
-        let mut least = f64::INFINITY;
+        let (mut cube, mut least) = (vec![0.0; n], f64::INFINITY);
         for round in 0..SAMPLED {
             let mut next = cube.clone();
             if round < REJECTIONS || round % REJECTIONS == 0 {
@@ -251,11 +244,9 @@ impl Known {
                 let step = if rng.unit() < 0.5 { 2.0 } else { reach };
                 next[j] = (next[j] + step * rng.between(-1.0, 1.0)).clamp(-1.0, 1.0);
             }
-            domain.to_user(&domain.embed(&next), &mut x);
+            let mut x = domain.point(&domain.embed(&next));
             if self.admits(domain, &mut x) {
-                let mut u = vec![0.0; domain.dim()];
-                domain.to_unit(&x, &mut u);
-                return Ok(u);
+                return Ok(domain.place(&x));
             }
             let excess = self.excess(domain, &x);
             if excess < least {
@@ -271,17 +262,6 @@ impl Known {
         let linear = self.linear.iter().map(|(a, b)| linalg::dot(a, x) - b);
         let functions = self.functions.iter().map(|f| f(x)).map(|g| if g.is_nan() { f64::INFINITY } else { g });
         outside.chain(linear).chain(functions).map(|g| g.max(0.0)).sum()
-    }
-
-    /// Every configuration of a finite space that they allow.
-    pub(crate) fn list(&self, domain: &Domain, length: u64) -> Vec<Vec<f64>> {
-        let mut found: Vec<Vec<f64>> = Vec::new();
-        for x in (0..length).map(|k| domain.listed(k)).filter(|x| self.allows(x)) {
-            if !found.contains(&x) {
-                found.push(x);
-            }
-        }
-        found
     }
 
     /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Integers

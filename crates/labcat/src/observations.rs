@@ -339,11 +339,6 @@ impl Observations {
         self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
     }
 
-    /// Whether derivatives were told with some evaluation.
-    pub(crate) fn has_gradients(&self) -> bool {
-        self.evaluations.iter().any(|e| !e.outcome.gradient().is_empty())
-    }
-
     /// The residuals of an evaluation; empty if none were told.
     pub(crate) fn residuals(&self, position: usize) -> &[f64] {
         self.evaluations[position].outcome.residuals()
@@ -354,11 +349,6 @@ impl Observations {
         self.evaluations[position].outcome.jacobian(parameter)
     }
 
-    /// How many residuals an evaluation has, if any was told with some.
-    pub(crate) fn residual_count(&self) -> Option<usize> {
-        self.evaluations.iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0)
-    }
-
     /// The measured constraints.
     pub(crate) fn constraints(&self, position: usize) -> &[f64] {
         self.evaluations[position].outcome.constraints()
@@ -366,11 +356,8 @@ impl Observations {
 
     /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).
     fn better(&self, position: usize, other: Option<usize>) -> bool {
-        match (self.merit(position), other.and_then(|o| self.merit(o))) {
-            (Some(new), Some(old)) => new < old,
-            (new, None) => new.is_some(),
-            (None, Some(_)) => false,
-        }
+        let old = other.and_then(|o| self.merit(o));
+        self.merit(position).is_some_and(|new| old.is_none_or(|old| new < old))
     }
 
     /// What orders the evaluations: whether constraints are violated, then by how much or else the value; `None` for a failure.

@@ -13,78 +13,64 @@ const NEWTON_STEPS: usize = 100;
 /// A bound or a limit that is met up to rounding is met.
 const MET: f64 = 1e-9;
 
-/// A polynomial of the coordinates of a frame.
-pub(crate) trait InFrame {
-    /// Whether the newest minimiser is a minimum beyond the bounds that it was sought in: a quadratic curves up along all coordinates but
-    /// those that a face of [−1, 1]^d holds.
-    fn is_proper(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> bool;
-
-    /// Minimises over a box of u, where no limit is above 0, from the centre of the frame and from further `starts` in it: one Newton step if that
-    /// stays inside, else quadratic programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there, unless a limit is violated.
-    fn minimise(
-        &mut self,
-        limits: &[Polynomial],
-        frame: &Frame,
-        bounds: &[(f64, f64)],
-        starts: impl Iterator<Item = Vec<f64>>,
-    ) -> Option<f64>;
+/// Whether the newest minimiser of a polynomial of a frame's coordinates is a minimum beyond the bounds that it was sought in: a quadratic curves up
+/// along all coordinates but those that a face of [−1, 1]^d holds.
+pub(crate) fn is_proper(fit: &mut Polynomial, frame: &Frame, bounds: &[(f64, f64)]) -> bool {
+    if fit.is_convex() {
+        return true;
+    }
+    let held = |j: &usize| fit.minimiser[*j] <= bounds[*j].0 || fit.minimiser[*j] >= bounds[*j].1;
+    let (held, free): (Vec<usize>, Vec<usize>) = (0..frame.dim()).partition(held);
+    // The Hessian in the box, Aᵀ H A with A_ij = R_ji / s_i, of the free coordinates.
+    let map = |i: usize, j: usize| frame.rotation()[(j, i)] / frame.scale()[i];
+    let image = |j: usize| -> Vec<f64> {
+        let mut image = vec![0.0; frame.dim()];
+        (0..frame.dim()).for_each(|i| linalg::axpy(&mut image, map(i, j), fit.hessian_at_centre().col(i)));
+        image
+    };
+    let mut bend = Matrix::zeros(free.len(), free.len());
+    for (b, &k) in free.iter().enumerate() {
+        let image = image(k);
+        for (a, &j) in free.iter().enumerate() {
+            bend[(a, b)] = (0..frame.dim()).map(|i| map(i, j) * image[i]).sum();
+        }
+    }
+    held.iter().all(|&j| fit.minimiser[j].abs() == 1.0) && linalg::cholesky(&mut bend).is_ok()
 }
 
-impl InFrame for Polynomial {
-    fn is_proper(&mut self, frame: &Frame, bounds: &[(f64, f64)]) -> bool {
-        if self.is_convex() {
-            return true;
-        }
-        let held = |j: &usize| self.minimiser[*j] <= bounds[*j].0 || self.minimiser[*j] >= bounds[*j].1;
-        let (held, free): (Vec<usize>, Vec<usize>) = (0..frame.dim()).partition(held);
-        // The Hessian in the box, Aᵀ H A with A_ij = R_ji / s_i, of the free coordinates.
-        let map = |i: usize, j: usize| frame.rotation()[(j, i)] / frame.scale()[i];
-        let image = |j: usize| -> Vec<f64> {
-            let mut image = vec![0.0; frame.dim()];
-            (0..frame.dim()).for_each(|i| linalg::axpy(&mut image, map(i, j), self.hessian_at_centre().col(i)));
-            image
-        };
-        let mut bend = Matrix::zeros(free.len(), free.len());
-        for (b, &k) in free.iter().enumerate() {
-            let image = image(k);
-            for (a, &j) in free.iter().enumerate() {
-                bend[(a, b)] = (0..frame.dim()).map(|i| map(i, j) * image[i]).sum();
-            }
-        }
-        held.iter().all(|&j| self.minimiser[j].abs() == 1.0) && linalg::cholesky(&mut bend).is_ok()
+/// Minimises a polynomial of a frame's coordinates over a box of u, where no limit is above 0, from the centre of the frame and from further `starts`
+/// in it: one Newton step if that stays inside, else quadratic programs. Leaves the point in [`Polynomial::minimiser`] and gives the value there,
+/// unless a limit is violated.
+pub(crate) fn minimise(
+    fit: &mut Polynomial,
+    limits: &[Polynomial],
+    frame: &Frame,
+    bounds: &[(f64, f64)],
+    starts: impl Iterator<Item = Vec<f64>>,
+) -> Option<f64> {
+    let mut x = std::mem::take(&mut fit.way);
+    fit.minimiser.clear();
+    if limits.is_empty() && fit.newton(&mut x) {
+        // Solved in the frame, where H is as round as the frame makes it.
+        fit.minimiser.resize(frame.dim(), 0.0);
+        frame.to_box(&x, &mut fit.minimiser);
     }
-
-    fn minimise(
-        &mut self,
-        limits: &[Polynomial],
-        frame: &Frame,
-        bounds: &[(f64, f64)],
-        starts: impl Iterator<Item = Vec<f64>>,
-    ) -> Option<f64> {
-        let mut x = std::mem::take(&mut self.way);
-        self.minimiser.clear();
-        if limits.is_empty() && self.newton(&mut x) {
-            // Solved in the frame, where H is as round as the frame makes it.
-            self.minimiser.resize(frame.dim(), 0.0);
-            frame.to_box(&x, &mut self.minimiser);
-        }
-        let inside = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
-        if limits.is_empty() && self.terms() == Terms::Linear {
-            // ∂/∂u_j = Σ_i R_ji g_i / s_i: to the corner that lies below.
-            let slopes = self.at_centre().1.iter().zip(frame.scale()).enumerate();
-            let slope = |j: usize| slopes.clone().map(|(i, (g, s))| frame.rotation()[(j, i)] * g / s).sum::<f64>();
-            let corner = |(j, (low, high)): (usize, &(f64, f64))| if slope(j) > 0.0 { *low } else { *high };
-            self.minimiser = bounds.iter().enumerate().map(corner).collect();
-        } else if self.minimiser.is_empty() || !self.minimiser.iter().zip(bounds).all(inside) {
-            self.minimiser = descend(&Limited { fit: self, limits }, frame, bounds, starts);
-        }
-        x.resize(frame.dim(), 0.0);
-        frame.to_local(&self.minimiser, &mut x);
-        let value = self.evaluate(&x);
-        let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
-        self.way = x;
-        satisfied.then_some(value)
+    let inside = |(u, (low, high)): (&f64, &(f64, f64))| low <= u && u <= high;
+    if limits.is_empty() && fit.terms() == Terms::Linear {
+        // ∂/∂u_j = Σ_i R_ji g_i / s_i: to the corner that lies below.
+        let slopes = fit.at_centre().1.iter().zip(frame.scale()).enumerate();
+        let slope = |j: usize| slopes.clone().map(|(i, (g, s))| frame.rotation()[(j, i)] * g / s).sum::<f64>();
+        let corner = |(j, (low, high)): (usize, &(f64, f64))| if slope(j) > 0.0 { *low } else { *high };
+        fit.minimiser = bounds.iter().enumerate().map(corner).collect();
+    } else if fit.minimiser.is_empty() || !fit.minimiser.iter().zip(bounds).all(inside) {
+        fit.minimiser = descend(&Limited { fit, limits }, frame, bounds, starts);
     }
+    x.resize(frame.dim(), 0.0);
+    frame.to_local(&fit.minimiser, &mut x);
+    let value = fit.evaluate(&x);
+    let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
+    fit.way = x;
+    satisfied.then_some(value)
 }
 
 /// A polynomial to minimise where no other is above 0.

@@ -29,14 +29,10 @@ impl Landscape<'_> {
         out.extend(slopes.map(|(m, s)| by_mean * m + by_std * (self.optimism * s)));
     }
 
-    /// The logarithm of the probability that the constraints are satisfied, at a point where the objective has this standard deviation. The optimism
-    /// is the same for all models.
-    pub(crate) fn log_feasible(&self, x: &[f64], std: f64) -> f64 {
-        self.surrogate.log_feasible(x, std, self.optimism)
-    }
-
-    /// A worth where the logarithm of the probability that the constraints are satisfied is this.
-    pub(crate) fn times_feasible(&self, worth: f64, log_feasible: f64) -> f64 {
+    /// A worth times the probability that the constraints are satisfied, at a point where the objective has this standard deviation. The optimism is
+    /// the same for all models.
+    pub(crate) fn times_feasible(&self, worth: f64, x: &[f64], std: f64) -> f64 {
+        let log_feasible = self.surrogate.log_feasible(x, std, self.optimism);
         match self.kind {
             AcquisitionKind::ExpectedImprovement => worth * crate::math::exp(log_feasible),
             _ => worth + log_feasible,

@@ -121,7 +121,7 @@ impl Maximiser {
             if !landscape.surrogate.constraints.is_empty() {
                 self.x.clear();
                 self.x.extend((0..self.local.cols()).map(|i| self.local[(c, i)]));
-                score = landscape.times_feasible(score, landscape.log_feasible(&self.x, std));
+                score = landscape.times_feasible(score, &self.x, std);
             }
             self.score.push(if score.is_nan() { f64::NEG_INFINITY } else { score });
         }

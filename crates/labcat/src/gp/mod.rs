@@ -441,12 +441,6 @@ impl Gp {
         self.directions.get(i.wrapping_sub(self.first_slope)).map(Vec::as_slice)
     }
 
-    /// α = K⁻¹ r for other outputs at the same inputs, appended rows included.
-    fn weights_of(&self, mut residual: Vec<f64>) -> Vec<f64> {
-        linalg::solve(&self.b.factor, &mut residual);
-        residual
-    }
-
     /// The outputs of the observations.
     pub(crate) fn outputs(&self) -> Vec<f64> {
         self.b.residual.iter().map(|r| self.prior.mean + r).collect()
@@ -557,14 +551,8 @@ impl Gp {
     /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
     pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
         if self.is_plain() {
-            predict_with_gradient(self, x, g);
-        } else {
-            self.predict_with_slopes(x, g);
+            return predict_with_gradient(self, x, g);
         }
-    }
-
-    /// The same where some rows are slopes, or with a trend.
-    fn predict_with_slopes(&self, x: &[f64], g: &mut PointPrediction) {
         let (b, prior) = (&self.b, &self.prior);
         self.covariances(x, None, &mut g.v);
         g.mean = prior.mean + linalg::dot(&g.v, &b.alpha);

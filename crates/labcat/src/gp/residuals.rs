@@ -114,12 +114,9 @@ pub(crate) struct Residuals {
     points: Vec<Vec<f64>>,
     /// What each observation leaves open.
     open: Vec<f64>,
-    /// L of the metric |Lᵀ x| of the kernel, the points there, the length-scale, and how likely all that is.
+    /// L of the metric |Lᵀ x| of the kernel, the points there, and how likely all that is.
     metric: Matrix,
     places: Vec<Vec<f64>>,
-    /// The place of the length-scale among those tried.
-    scale: usize,
-    length: f64,
     likelihood: f64,
     weights: Weights,
     /// d_i · d_j, and d_j · r₀; |r₀|².
@@ -138,6 +135,9 @@ struct Weights {
     /// (FᵀK⁻¹F)⁻¹, and the nugget in K.
     trend: Matrix,
     nugget: f64,
+    /// The length-scale, and its place among those tried.
+    length: f64,
+    scale: usize,
 }
 
 impl Residuals {
@@ -155,22 +155,9 @@ impl Residuals {
         (0..n).for_each(|j| gram.col_mut(j).copy_from_slice(&products.col(j + 1)[1..]));
         let beyond = |x: &Vec<f64>| (linalg::dot(x, x).sqrt() / radius - 1.0).max(0.0);
         let open: Vec<f64> = points.iter().map(|x| FAR * beyond(x).powi(6)).collect();
-        let (metric, places, weights) = (Matrix::identity(d), points.clone(), Weights::default());
-        let (scale, length, likelihood) = (LENGTHS.len() / 2, 1.0, f64::NEG_INFINITY);
-        let unfitted = Self {
-            points,
-            open,
-            metric,
-            places,
-            scale,
-            length,
-            likelihood,
-            weights,
-            gram,
-            with_origin,
-            square,
-            limits,
-        };
+        let (metric, places, likelihood) = (Matrix::identity(d), points.clone(), f64::NEG_INFINITY);
+        let weights = Weights { scale: LENGTHS.len() / 2, ..Weights::default() };
+        let unfitted = Self { points, open, metric, places, likelihood, weights, gram, with_origin, square, limits };
         let nuggets = &NUGGETS[..if noisy { NUGGETS.len() } else { 1 }];
         let in_box = unfitted.likeliest(nuggets)?;
         let steep = in_box.steepened().and_then(|model| model.likeliest(nuggets));
@@ -190,29 +177,22 @@ impl Residuals {
         let spread = (squares.col(0).iter().sum::<f64>() / n as f64).sqrt();
         self.likelihood = f64::NEG_INFINITY;
         for nugget in nuggets {
-            let mut untried = [true; LENGTHS.len()];
-            let mut is_better = |model: &mut Self, k: usize| {
-                if !std::mem::take(&mut untried[k]) {
-                    return false;
-                }
-                let length = spread * LENGTHS[k];
-                let found = model.weigh(&squares, length, *nugget);
-                let Some((likelihood, weights)) = found.filter(|(likelihood, _)| *likelihood > model.likelihood) else {
-                    return model.likelihood == f64::NEG_INFINITY; // where one is too long to be fitted the next shorter may do
+            let start = self.weights.scale;
+            let mut is_better = |k: usize| {
+                let found = self.weigh(&squares, spread, k, *nugget);
+                let Some((likelihood, weights)) = found.filter(|(likelihood, _)| *likelihood > self.likelihood) else {
+                    return self.likelihood == f64::NEG_INFINITY; // where one is too long to be fitted the next shorter may do
                 };
-                (model.likelihood, model.scale, model.length, model.weights) = (likelihood, k, length, weights);
+                (self.likelihood, self.weights) = (likelihood, weights);
                 true
             };
             if nuggets.len() > 1 {
-                (0..LENGTHS.len()).for_each(|k| _ = is_better(&mut self, k));
+                (0..LENGTHS.len()).for_each(|k| _ = is_better(k));
                 continue;
             }
-            let mut k = self.scale;
-            is_better(&mut self, k);
-            while let Some(next) =
-                [k.wrapping_sub(1), k + 1].into_iter().find(|&k| k < LENGTHS.len() && is_better(&mut self, k))
-            {
-                k = next;
+            is_better(start);
+            if (0..start).rev().take_while(|&k| is_better(k)).count() == 0 {
+                _ = (start + 1..LENGTHS.len()).take_while(|&k| is_better(k)).count();
             }
         }
         (self.likelihood > f64::NEG_INFINITY).then_some(self)
@@ -237,13 +217,15 @@ impl Residuals {
         Some(Self { metric, places, ..self.clone() })
     }
 
-    /// P and B for a length-scale and a nugget, and the restricted log-likelihood of all residuals with one signal, up to a constant.
-    fn weigh(&self, squares: &Matrix, length: f64, nugget: f64) -> Option<(f64, Weights)> {
+    /// P and B for a length-scale, the one at a place in units of the spread, and a nugget; and the restricted log-likelihood of all residuals with
+    /// one signal, up to a constant.
+    fn weigh(&self, squares: &Matrix, spread: f64, scale: usize, nugget: f64) -> Option<(f64, Weights)> {
+        let length = spread * LENGTHS[scale];
         let (n, q) = (self.points.len(), self.points[0].len() + 1);
-        let (mut k, scale) = (squares.clone(), 1.0 / (length * length));
+        let (mut k, per_square) = (squares.clone(), 1.0 / (length * length));
         for j in 0..n {
             let below = &mut k.col_mut(j)[j + 1..]; // the factor needs no more
-            below.iter_mut().for_each(|s| *s *= scale);
+            below.iter_mut().for_each(|s| *s *= per_square);
             KERNEL.apply(below);
             k[(j, j)] = 1.0 + (nugget + self.open[j]);
         }
@@ -276,7 +258,7 @@ impl Residuals {
         let ln_det = |m: &Matrix| 2.0 * (0..m.cols()).map(|i| math::ln(m[(i, i)])).sum::<f64>();
         let freedom = (n - q) as f64;
         let likelihood = -freedom * math::ln(left_over.max(f64::MIN_POSITIVE)) - ln_det(&k) - ln_det(&inner);
-        likelihood.is_finite().then_some((likelihood, Weights { p, b, trend, nugget }))
+        likelihood.is_finite().then_some((likelihood, Weights { p, b, trend, nugget, length, scale }))
     }
 
     /// The weights at the origin and their slopes; JᵀJ of the slopes of the residuals there; and the covariance of the error of a residual's
@@ -285,13 +267,13 @@ impl Residuals {
         let (n, d) = (self.points.len(), self.points[0].len());
         let zero = vec![0.0; d];
         let (w, slopes) = self.weights(&zero);
-        let Weights { p, b, trend, nugget } = &self.weights;
+        let Weights { p, b, trend, nugget, length, .. } = &self.weights;
         let (k1, _) = KERNEL.slopes_at(0.0, 1.0);
         // Those of the covariances with the observations.
         let mut along = Matrix::zeros(n, d);
         for (i, delta) in self.deltas(&zero) {
             let s = linalg::dot(&delta, &delta);
-            let slope = 2.0 * KERNEL.slopes_at(s, KERNEL.at(s)).0 / self.length;
+            let slope = 2.0 * KERNEL.slopes_at(s, KERNEL.at(s)).0 / length;
             (0..d).for_each(|j| along[(i, j)] = slope * (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum::<f64>());
         }
         let signal = left_over(p, &self.gram) / (n - d - 1).max(1) as f64;
@@ -302,7 +284,7 @@ impl Residuals {
             let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
             for i in 0..d {
                 let metric: f64 = (0..=i.min(j)).map(|q| self.metric[(i, q)] * self.metric[(j, q)]).sum();
-                let prior = -2.0 * k1 * metric / (self.length * self.length);
+                let prior = -2.0 * k1 * metric / (length * length);
                 let both = linalg::dot(b.col(1 + i), along.col(j)) + linalg::dot(b.col(1 + j), along.col(i));
                 let known = linalg::dot(&seen, along.col(i)) + both - trend[(1 + i, 1 + j)];
                 let left = if i == j { (prior - known).max(rounding * prior) } else { prior - known };
@@ -316,7 +298,7 @@ impl Residuals {
     /// From each observation to a point in the kernel's metric, in length-scales.
     fn deltas(&self, x: &[f64]) -> impl Iterator<Item = (usize, Vec<f64>)> {
         let z: Vec<f64> = (0..x.len()).map(|j| linalg::dot(self.metric.col(j), x)).collect();
-        let delta = move |place: &Vec<f64>| z.iter().zip(place).map(|(a, b)| (a - b) / self.length).collect();
+        let delta = move |place: &Vec<f64>| z.iter().zip(place).map(|(a, b)| (a - b) / self.weights.length).collect();
         self.places.iter().map(delta).enumerate()
     }
 
@@ -333,7 +315,7 @@ impl Residuals {
             let s = linalg::dot(&delta, &delta);
             let k = KERNEL.at(s);
             linalg::axpy(&mut w, k, p.col(i));
-            let slope = 2.0 * KERNEL.slopes_at(s, k).0 / self.length;
+            let slope = 2.0 * KERNEL.slopes_at(s, k).0 / self.weights.length;
             for j in 0..d {
                 let along: f64 = (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum();
                 linalg::axpy(slopes.col_mut(j), slope * along, p.col(i));
@@ -378,7 +360,7 @@ impl Program for Residuals {
         for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
-            let scaled = linalg::dot(self.weights.p.col(i), &image) / (self.length * self.length);
+            let scaled = linalg::dot(self.weights.p.col(i), &image) / self.weights.length.powi(2);
             for j in 0..d {
                 linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
                 bends[(j, j)] += 2.0 * scaled * slope;

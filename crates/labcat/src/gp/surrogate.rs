@@ -56,15 +56,6 @@ pub(crate) struct Rows<'a> {
     pub(crate) violated: &'a [(Vec<f64>, f64)],
 }
 
-/// A constraint at a point: its mean and standard deviation with their gradients.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Limit {
-    pub(crate) mean: f64,
-    pub(crate) std: f64,
-    pub(crate) mean_gradient: Vec<f64>,
-    pub(crate) std_gradient: Vec<f64>,
-}
-
 impl Surrogate {
     pub(crate) fn new(gp: Gp) -> Self {
         Self { gp, constraints: Vec::new() }
@@ -167,11 +158,12 @@ impl Surrogate {
     }
 
     /// The process of what a trend leaves over, of this mean square.
-    fn process(&self, residual: Vec<f64>, variance: f64, noise: &[f64], unit: f64) -> Process {
+    fn process(&self, mut residual: Vec<f64>, variance: f64, noise: &[f64], unit: f64) -> Process {
         let prior = *self.gp.prior();
         if noise.is_empty() && self.gp.noise().is_empty() {
             let deviation = (variance / prior.signal).sqrt().clamp(LEAST_DEVIATION, 1.0);
-            return Process::Shared { alpha: self.gp.weights_of(residual), deviation };
+            linalg::solve(&self.gp.b.factor, &mut residual);
+            return Process::Shared { alpha: residual, deviation };
         }
         let noise: Vec<f64> = noise.iter().map(|v| v * unit * unit).collect();
         let mean_noise = noise.iter().sum::<f64>() / noise.len().max(1) as f64;
@@ -219,7 +211,7 @@ impl Surrogate {
     }
 
     /// The objective at a point, in `at`, and every constraint.
-    pub(crate) fn at(&self, x: &[f64], at: &mut PointPrediction) -> Vec<Limit> {
+    pub(crate) fn at(&self, x: &[f64], at: &mut PointPrediction) -> Vec<PointPrediction> {
         self.gp.predict_with_gradient(x, at);
         self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
     }
@@ -227,15 +219,9 @@ impl Surrogate {
     /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation, with so many times the constraints' own.
     pub(crate) fn log_feasible(&self, x: &[f64], std: f64, optimism: f64) -> f64 {
         let log_probability = |constraint: &Constraint| {
-            let (mean, std) = match &constraint.process {
-                Process::Shared { alpha, deviation } => (self.gp.sum_at(x, alpha).0, deviation * std),
-                Process::Own(gp, stretch) => {
-                    let own = stretched(gp, stretch, x);
-                    (own.mean, own.std)
-                }
-            };
-            let std = optimism * std.hypot(constraint.trend_std(x));
-            math::ln_normal_cdf(-(mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
+            let around = constraint.around_trend(&self.gp, x, &PointPrediction { std, ..PointPrediction::default() });
+            let std = optimism * around.std.hypot(constraint.trend_std(x));
+            math::ln_normal_cdf(-(around.mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
         self.constraints.iter().map(log_probability).sum()
     }
@@ -276,19 +262,22 @@ impl Constraint {
         })
     }
 
-    /// At a point where the objective is known.
-    fn at(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> Limit {
-        let mut limit = match &self.process {
+    /// The process at a point where the objective is known.
+    fn around_trend(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> PointPrediction {
+        match &self.process {
             Process::Shared { alpha, deviation } => {
                 let (mean, mean_gradient) = objective.sum_at(x, alpha);
                 let std_gradient = at.std_gradient.iter().map(|s| deviation * s).collect();
-                Limit { mean, std: deviation * at.std, mean_gradient, std_gradient }
+                let std = deviation * at.std;
+                PointPrediction { mean, std, mean_gradient, std_gradient, ..PointPrediction::default() }
             }
-            Process::Own(gp, stretch) => {
-                let PointPrediction { mean, std, mean_gradient, std_gradient, .. } = stretched(gp, stretch, x);
-                Limit { mean, std, mean_gradient, std_gradient }
-            }
-        };
+            Process::Own(gp, stretch) => stretched(gp, stretch, x),
+        }
+    }
+
+    /// At a point where the objective is known.
+    fn at(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> PointPrediction {
+        let mut limit = self.around_trend(objective, x, at);
         limit.mean += self.constant + linalg::dot(&self.slope, x);
         limit.std = limit.std.hypot(self.trend_std(x));
         linalg::axpy(&mut limit.mean_gradient, 1.0, &self.slope);

@@ -12,7 +12,7 @@ use crate::frame::{Frame, Outputs};
 use crate::linalg::Matrix;
 use crate::math;
 use crate::observations::TrialId;
-use crate::polynomial::{InFrame, Polynomial, Terms, bounds_of};
+use crate::polynomial::{self, Polynomial, Terms, bounds_of};
 use crate::rng::Rng;
 
 /// How much smaller the error of a polynomial must be than the model's, and than the reduction that it predicts.
@@ -64,12 +64,10 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
 /// The polynomials of the members, the simplest first.
 const SIMPLEST_FIRST: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
 
-/// The members along the axes that move: places in a frame and in its box, how much worse than the best each is by merit, and the median
-/// of that.
+/// The members along the axes that move: places in a frame, and the median of how much worse than the best each is by merit.
 struct Members<'a> {
     x: &'a Matrix,
     frame: &'a Frame,
-    points: &'a dyn Fn(usize, usize) -> f64,
     typical: f64,
 }
 
@@ -92,9 +90,9 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     work.scratch.clone_from(&work.merits);
     work.scratch.sort_unstable_by(f64::total_cmp);
     let typical = work.scratch[gp.len() / 2];
+    bounds_of(&mut work.bounds, problem.domain.dim(), members.iter().map(|&p| observations.unit(p)));
     if !problem.domain.is_mixed() {
-        let points = |row: usize, j: usize| observations.unit(members[row])[j];
-        let these = Members { x: gp.inputs(), frame: &run.now.frame, points: &points, typical };
+        let these = Members { x: gp.inputs(), frame: &run.now.frame, typical };
         return best_fit(problem, run, (from, range, allowed), &these, work);
     }
     let axes: Vec<usize> = (0..problem.domain.dim()).filter(|&i| run.extent.moves(problem.domain, i)).collect();
@@ -102,16 +100,15 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     for (k, &i) in axes.iter().enumerate() {
         x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
     }
-    let frame = run.now.frame.block(&axes);
-    let points = |row: usize, k: usize| observations.unit(members[row])[axes[k]];
-    let these = Members { x: &x, frame: &frame, points: &points, typical };
+    work.bounds = axes.iter().map(|&i| work.bounds[i]).collect();
+    let these = Members { x: &x, frame: &run.now.frame.block(&axes), typical };
     let found = best_fit(problem, run, (from, range, allowed), &these, work)?;
     let mut u = run.now.frame.centre().to_vec();
     axes.iter().zip(&found.u).for_each(|(&i, value)| u[i] = *value);
     Some(Forecast { u, ..found })
 }
 
-/// The first polynomial of the members that passes, with its minimum under the constraints. Heights are above `from`, in units of `range`, and it may
+/// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above `from`, in units of `range`, and it may
 /// miss the newest value by `allowed`.
 fn best_fit(
     problem: Problem<'_>,
@@ -121,22 +118,15 @@ fn best_fit(
     work: &mut Workspace,
 ) -> Option<Forecast> {
     let limits = limits(problem, run, members, work)?;
-    let (n, d) = (work.linear.len(), members.frame.dim());
+    if run.now.others > 0 && limits.is_empty() {
+        // While one is pending where the observations end, others would be sent to nearly the same place.
+        work.bounds.fill((-1.0, 1.0));
+    }
     for terms in SIMPLEST_FIRST {
         let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
         let predicts = |error: f64| error * range <= allowed;
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
-        work.bounds.clear();
-        if run.now.others > 0 && limits.is_empty() {
-            // While one is pending where the observations end, others would be sent to nearly the same place.
-            work.bounds.resize(d, (-1.0, 1.0));
-        } else {
-            let column = |j: usize| (0..n).map(move |row| (members.points)(row, j));
-            work.bounds.extend(
-                (0..d).map(|j| (column(j).fold(f64::INFINITY, f64::min), column(j).fold(f64::NEG_INFINITY, f64::max))),
-            );
-        }
-        let lowest = fit.minimise(&limits, frame, &work.bounds, std::iter::empty());
+        let lowest = polynomial::minimise(fit, &limits, frame, &work.bounds, std::iter::empty());
         if let Some(lowest) = lowest
             && error < MARGIN * -lowest
             && let Some(forecast) = Forecast::new(fit.minimiser.clone(), from, -lowest * range)
@@ -245,7 +235,7 @@ fn quadratic(
     if most == 0 || run.explores(problem.settings) || !is_due || is_waiting(problem, run) {
         return None;
     }
-    let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
+    let n = work.nearest.find(observations, frame, (NEWEST * most, most), &mut work.scratch);
     if n < terms.count(d) + d {
         return None;
     }
@@ -263,12 +253,12 @@ fn quadratic(
         return None;
     }
     bounds_of(&mut work.bounds, d, order[..n / 2].iter().map(|(_, _, p)| observations.unit(*p)));
-    let lowest = fit.minimise(&[], frame, &work.bounds, std::iter::empty())?;
+    let lowest = polynomial::minimise(fit, &[], frame, &work.bounds, std::iter::empty())?;
     let gain = (fit.at_centre().0 - lowest) * scale;
     // Minima that several found at once lie in one place: bounds around these would hold the next ones there.
     let free = |(u, (low, high)): (&f64, &(f64, f64))| (low < u && u < high) || u.abs() == 1.0;
     let held = run.now.others > 0 && !fit.minimiser.iter().zip(&work.bounds).all(free);
-    let proper = !held && gain > 0.0 && fit.is_proper(frame, &work.bounds);
+    let proper = !held && gain > 0.0 && polynomial::is_proper(fit, frame, &work.bounds);
     Forecast::new(fit.minimiser.clone(), outputs.minimum(), gain).filter(|_| proper)
 }
 
@@ -292,7 +282,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     if most == 0 || !is_due {
         return None;
     }
-    let n = work.nearest.find(observations, observations.len(), frame, (NEWEST * most, most), &mut work.scratch);
+    let n = work.nearest.find(observations, frame, (NEWEST * most, most), &mut work.scratch);
     if n < terms.count(d) + d {
         return None;
     }
@@ -313,7 +303,7 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     }
     bounds_of(&mut work.bounds, d, order.iter().map(|(_, _, p)| observations.unit(*p)));
     let start = |k: usize| (0..d).map(|i| inputs[(k * n / QUARTIC_STARTS, i)]).collect();
-    let lowest = fit.minimise(&[], frame, &work.bounds, (0..QUARTIC_STARTS).map(start))?;
+    let lowest = polynomial::minimise(fit, &[], frame, &work.bounds, (0..QUARTIC_STARTS).map(start))?;
     let best = fit.at_centre().0;
     let pending = problem.pending.iter().map(|p| fit.value(&frame.local(&problem.domain.place(&p.x))));
     let gain = pending.fold(best, f64::min) - lowest;

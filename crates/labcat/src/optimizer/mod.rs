@@ -157,7 +157,7 @@ impl Optimizer {
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
         let length = self.domain.list_length().filter(|n| *n <= region::SMALL_SPACE && !known.is_empty());
-        let listed = length.map(|n| known.list(&self.domain, n));
+        let listed = length.map(|_| region::listed(&self.domain, &known));
         let inside = match listed.as_ref().map(|all| all.first()) {
             Some(first) => first
                 .map(|x| self.domain.place(x))
@@ -181,8 +181,8 @@ impl Optimizer {
         }
         let (choice, restart) = self.next_choice()?;
         self.write_report(&choice, restart);
-        let kept = self.portfolio.led_by_kept().filter(|_| choice.origin.is_proposed());
-        let number = kept.unwrap_or(self.run.number);
+        let proposed = !matches!(choice.origin, Origin::Enqueued | Origin::Design);
+        let number = self.portfolio.led_by_kept().filter(|_| proposed).unwrap_or(self.run.number);
         Ok(self.suggest(choice.x, number))
     }
 
@@ -196,21 +196,10 @@ impl Optimizer {
     pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let known = self.expected;
         self.expected = known.max(self.pending.len().saturating_add(n));
-        let suggestions = self.ask_one_by_one(n);
-        self.expected = known;
-        suggestions
-    }
-
-    fn ask_one_by_one(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let mut suggestions = Vec::new();
-        for _ in 0..n {
-            match self.ask() {
-                Ok(suggestion) => suggestions.push(suggestion),
-                Err(error) if suggestions.is_empty() => return Err(error),
-                Err(_) => break,
-            }
-        }
-        Ok(suggestions)
+        let error = (0..n).find_map(|_| self.ask().map(|suggestion| suggestions.push(suggestion)).err());
+        self.expected = known;
+        error.filter(|_| suggestions.is_empty()).map_or(Ok(suggestions), Err)
     }
 
     /// The next point, and why the run before it ended if it begins one.
@@ -237,13 +226,7 @@ impl Optimizer {
             let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
             let known = gradient.iter().filter(|g| g.is_finite()).count();
             let sloped = known > 0 && known == gradient.len();
-            let spared = if told {
-                1 + known
-            } else if sloped {
-                known
-            } else {
-                0
-            };
+            let spared = usize::from(told) + if told || sloped { known } else { 0 };
             let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
             let least = self.settings.initial_points.min(least);
             if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {
@@ -570,8 +553,9 @@ impl Optimizer {
     /// The outcome, if it has as many constraints and derivatives as it should.
     fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
         outcome.fits(self.config().constraints, self.domain.parameters().len())?;
-        let (got, expected) = (outcome.residuals().len(), self.observations.residual_count());
-        if let Some(expected) = expected.filter(|n| got > 0 && *n != got) {
+        let got = outcome.residuals().len();
+        let before = self.evaluations().iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0);
+        if let Some(expected) = before.filter(|n| got > 0 && *n != got) {
             return Err(TellError::Residuals { got, expected });
         }
         if got > 0 && self.config().direction == Direction::Maximize {

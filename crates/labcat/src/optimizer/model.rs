@@ -111,7 +111,7 @@ pub(super) struct Workspace {
     matrix: Matrix,
     inverse: Matrix,
     axes: PrincipalAxes,
-    length_scales: LengthScales,
+    pub(super) length_scales: LengthScales,
     ell: Vec<f64>,
     /// Buffers of the next model, and of the trials of its line search.
     spare: Buffers,
@@ -126,13 +126,6 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// ℓ* of the newest step.
-    pub(super) fn take_ell(&mut self) -> Vec<f64> {
-        let mut ell = std::mem::take(&mut self.ell);
-        ell.clone_from(&self.length_scales.ell);
-        ell
-    }
-
     /// Takes the memory of a model that is of no more use.
     pub(super) fn reclaim(&mut self, model: Option<Model>) {
         if let Some(Model { surrogate, made, .. }) = model {
@@ -390,19 +383,6 @@ fn find_axes(problem: Problem<'_>, frame: &Frame, run: &LocalRun, work: &mut Wor
     work.axes.find(frame, points, members.len(), |i| run.extent.moves(problem.domain, i));
 }
 
-/// The model of the rotated inputs, its most likely length-scales, and the frame stretched by them.
-pub(super) fn fit_and_rescale(
-    problem: Problem<'_>,
-    run: &mut LocalRun,
-    work: &mut Workspace,
-) -> Result<(Gp, StepKind), RestartCause> {
-    let gp = fit(problem, run, work)?; // line 8
-    let (how, prior_sigma) = (problem.settings.ascent, problem.settings.switches.prior_sigma);
-    let (gp, step) = work.length_scales.improve(gp, &work.y, prior_sigma, how, &mut work.trial); // line 9
-    run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&work.length_scales.ell); // line 10 (eq:input_resc)
-    Ok((gp, step))
-}
-
 /// The model of the members in the frame as it is.
 fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp, RestartCause> {
     let switches = &problem.settings.switches;
@@ -423,21 +403,24 @@ pub(super) fn fit_model(
     problem: Problem<'_>,
     run: &mut LocalRun,
     outputs: &Outputs,
-    passes: usize,
+    mut passes: usize,
     work: &mut Workspace,
 ) -> Result<(Gp, StepKind, bool), RestartCause> {
+    let (how, prior_sigma) = (problem.settings.ascent, problem.settings.switches.prior_sigma);
     let mut doubtful = false;
-    for pass in 1.. {
+    loop {
         rotate(problem, run, work); // line 7: T_rot
-        let (gp, step) = fit_and_rescale(problem, run, work)?; // lines 8–10: GP, ℓ*, T_resc
+        let gp = fit(problem, run, work)?; // line 8
+        let (gp, step) = work.length_scales.improve(gp, &work.y, prior_sigma, how, &mut work.trial); // line 9: ℓ*
+        run.now.frame = std::mem::take(&mut run.now.frame).rescaled(&work.length_scales.ell); // line 10: T_resc (eq:input_resc)
         // Looked at after each: length-scales that follow the noise explain it soon.
         doubtful |= dataset::is_doubtful(problem, run, &gp, &work.y, outputs.spread());
-        if pass >= passes {
+        passes = passes.saturating_sub(1);
+        if passes == 0 {
             return Ok((gp, step, doubtful));
         }
         work.spare = gp.into_buffers();
     }
-    Err(RestartCause::Factorisation)
 }
 
 /// Forgets observations outside the trust region. (eq:input_discard)
@@ -456,7 +439,9 @@ pub(super) fn discard(
         drop_rows(rows, &work.dropped);
     }
     drop_rows(&mut run.now.members, &work.dropped);
-    Made { ell: work.take_ell(), step, discarded: work.dropped.len(), surprise: gp.surprise() }
+    let mut ell = std::mem::take(&mut work.ell);
+    ell.clone_from(&work.length_scales.ell);
+    Made { ell, step, discarded: work.dropped.len(), surprise: gp.surprise() }
 }
 
 /// Takes the rows at these positions (ascending) out.

@@ -53,19 +53,18 @@ pub(super) struct Nearest {
 }
 
 impl Nearest {
-    /// Sorts the `newest` of the first `told` observations by their distance from the centre of a frame, keeps the `nearest`, and gives their
+    /// Sorts the `newest` observations by their distance from the centre of a frame, keeps the `nearest`, and gives their
     /// number.
     pub(super) fn find(
         &mut self,
         observations: &Observations,
-        told: usize,
         frame: &Frame,
         (newest, nearest): (usize, usize),
         scratch: &mut Vec<f64>,
     ) -> usize {
         self.order.clear();
         scratch.resize(frame.dim(), 0.0);
-        for p in told.saturating_sub(newest)..told {
+        for p in observations.len().saturating_sub(newest)..observations.len() {
             frame.to_local(observations.unit(p), scratch);
             let distance = linalg::dot(scratch, scratch).sqrt();
             self.order.extend(observations.value(p).map(|value| (distance, value, p)));

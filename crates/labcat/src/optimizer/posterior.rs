@@ -103,7 +103,8 @@ impl Posterior {
         let fitted = |output: Output, centre: Option<&[f64]>| {
             let sigma = problem.sigma(run, output);
             let known = if problem.looks_for_noise(output) { NOISE_SIGMA } else { GIVEN_SIGMA };
-            let (rows, slopes) = (rows(problem, output, sigma), problem.observations.has_gradients());
+            let rows = rows(problem, output, sigma);
+            let slopes = problem.observations.all().iter().any(|e| !e.outcome.gradient().is_empty());
             let centre = centre.or_else(|| rows.first().map(|row| &*row.u))?.to_vec();
             Fitted::of(rows, known, slopes && output == Output::Objective, &centre, problem.domain)
         };
@@ -128,12 +129,7 @@ impl Posterior {
 
     /// The mean and standard deviation at places in the box, smaller is better.
     pub(super) fn at<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Vec<(f64, f64)> {
-        let mut at = PointPrediction::default();
-        let said = |u: &[f64]| {
-            self.surrogate.gp.predict_with_gradient(&self.frame.local(u), &mut at);
-            self.in_units(u, at.mean, at.std)
-        };
-        places.map(said).collect()
+        places.map(|u| self.in_units(u)).collect()
     }
 
     /// A draw of the model's output at each of some places, the largest number where a constraint is drawn as violated.
@@ -199,12 +195,10 @@ impl Posterior {
 
     /// What is said of a place: the mean and the standard deviation of the model in units of the objective, with the bias that shows in what is
     /// left of the observations, and with what the other model says, as far as it may be the right one.
-    fn in_units(&self, u: &[f64], mean: f64, std: f64) -> (f64, f64) {
-        let (mean, std) = in_units((&self.frame, &self.outputs, &self.surrogate.gp), u, mean, std);
+    fn in_units(&self, u: &[f64]) -> (f64, f64) {
+        let (mean, std) = in_units((&self.frame, &self.outputs, &self.surrogate.gp), u);
         let Some((other, share)) = &self.other else { return (mean, std) };
-        let (x, mut at) = (other.frame.local(u), PointPrediction::default());
-        other.gp.predict_with_gradient(&x, &mut at);
-        let (there, doubt) = in_units((&other.frame, &other.outputs, &other.gp), u, at.mean, at.std);
+        let (there, doubt) = in_units((&other.frame, &other.outputs, &other.gp), u);
         let variance = (1.0 - share) * std * std + share * (doubt * doubt + (there - mean).powi(2));
         (mean, if variance.is_finite() { variance.sqrt() } else { std })
     }
@@ -223,7 +217,7 @@ impl Posterior {
                 starts.push(u);
             }
         }
-        let mut found: Option<(f64, f64, Vec<f64>, f64, f64)> = None;
+        let mut found: Option<(f64, f64, Vec<f64>)> = None;
         for start in starts {
             let x = self.frame.local(start);
             let (x, _) = descent::minimise(problem, &self.frame, &self.surrogate, (how, reach, &moves), &x);
@@ -234,12 +228,12 @@ impl Posterior {
                 let (excess, mean, std) = self.look(&u);
                 let bound = mean + CAUTION * std;
                 if bound.is_finite() && found.as_ref().is_none_or(|best| (excess, bound) < (best.0, best.1)) {
-                    found = Some((excess, bound, u, mean, std));
+                    found = Some((excess, bound, u));
                 }
             }
         }
-        found.map(|(_, _, u, mean, std)| {
-            let (mean, std) = self.in_units(&u, mean, std);
+        found.map(|(_, _, u)| {
+            let (mean, std) = self.in_units(&u);
             (u, mean, std)
         })
     }
@@ -254,12 +248,14 @@ impl Posterior {
 }
 
 /// The median and half the width of an interval of two standard deviations in units of the objective: bent outputs are not symmetric.
-fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64], mean: f64, std: f64) -> (f64, f64) {
-    let (left, variance) = gp.smoothed_residual(&frame.local(u));
+fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64]) -> (f64, f64) {
+    let (x, mut at) = (frame.local(u), PointPrediction::default());
+    gp.predict_with_gradient(&x, &mut at);
+    let (left, variance) = gp.smoothed_residual(&x);
     let least = (gp.prior().noise / gp.len() as f64).sqrt(); // not even the mean of all outputs is known better
-    let std = std.max(least).hypot(BIAS * (left * left - variance).max(0.0).sqrt());
-    let [low, high] = [mean - std, mean + std].map(|y| outputs.to_user(y));
-    (outputs.to_user(mean), 0.5 * high - 0.5 * low)
+    let std = at.std.max(least).hypot(BIAS * (left * left - variance).max(0.0).sqrt());
+    let [low, high] = [at.mean - std, at.mean + std].map(|y| outputs.to_user(y));
+    (outputs.to_user(at.mean), 0.5 * high - 0.5 * low)
 }
 
 /// The observations of an output in the order of their values, so that the order of telling does not matter; as many as a model takes.
@@ -484,7 +480,7 @@ impl Data {
     }
 
     /// The most likely of what the likelihood of some rows decides, by Newton steps; and how likely the values are by it.
-    fn learn(mut self) -> Option<(Self, Vec<f64>, f64)> {
+    fn learn(mut self) -> Option<Learned> {
         let rows: Vec<usize> = (0..self.points.len()).step_by(self.points.len().div_ceil(LEARNED)).collect();
         let mut t = self.means.clone();
         let (mut gp, mut rounds) = (self.fit(&rows, &t, true)?, 0);

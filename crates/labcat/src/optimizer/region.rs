@@ -5,6 +5,7 @@ use super::problem::{Limited, Problem};
 use super::run::{Extent, LocalRun};
 use super::seen::Seen;
 use crate::domain::{Axis, Domain};
+use crate::known::Known;
 use crate::observations::Evaluation;
 use crate::rng::Rng;
 
@@ -92,20 +93,10 @@ pub(super) fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
     neighbours
 }
 
-/// Every configuration of a small space that is allowed.
-pub(super) fn listed(problem: Problem<'_>) -> Vec<Vec<f64>> {
-    if let Some(listed) = &problem.known.listed {
-        return listed.clone();
-    }
-    let domain = problem.domain;
-    let (mut found, mut known) = (Vec::new(), Seen::with_capacity(0));
-    for x in (0..domain.list_length().unwrap_or(0)).map(|k| domain.listed(k)) {
-        if !known.contains(&x) {
-            known.insert(&x);
-            found.push(x);
-        }
-    }
-    found
+/// Every configuration of a small space that known constraints allow.
+pub(super) fn listed(domain: &Domain, known: &Known) -> Vec<Vec<f64>> {
+    let (all, mut found) = (0..domain.list_length().unwrap_or(0), Seen::with_capacity(0));
+    all.map(|k| domain.listed(k)).filter(|x| known.allows(x) && found.insert(x)).collect()
 }
 
 /// Any configuration that was never suggested and is allowed; `None` if none is found (in a space of reals, a hit is no accident).

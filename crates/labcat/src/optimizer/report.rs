@@ -77,13 +77,6 @@ pub enum Origin {
     Repeat,
 }
 
-impl Origin {
-    /// Whether a step of the algorithm proposed it.
-    pub(super) fn is_proposed(self) -> bool {
-        !matches!(self, Self::Enqueued | Self::Design)
-    }
-}
-
 /// What one `ask` did.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

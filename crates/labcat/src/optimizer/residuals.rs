@@ -202,9 +202,7 @@ pub(super) fn find(
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
     let (d, mut rows) =
         (axes.len(), nearest_rows((domain, observations), standing.best, &axes, (run.now.others, standing.noisy)));
-    if run.radius == 0.0 {
-        run.radius = typical_distance(&rows);
-    }
+    run.begin_radius(rows.iter().map(|row| &row.x));
     if problem.constraints() == 0 {
         add_slopes(&mut rows, (domain, observations), &axes, run.radius);
     }
@@ -335,14 +333,6 @@ fn nearest_rows(
     let most = values.get(values.len() / 2).map_or(0.0, |median| USELESS * median);
     rows.retain(|row| value(row) <= most);
     std::iter::once(row(best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
-}
-
-/// The median of how far the observations are from the best.
-fn typical_distance(rows: &[Row]) -> f64 {
-    let farthest = |row: &Row| row.x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    let mut distances: Vec<f64> = rows.iter().map(farthest).collect();
-    distances.sort_unstable_by(f64::total_cmp);
-    distances[distances.len() / 2].clamp(1e-6, 1.0)
 }
 
 /// A step of the trust region's size along the direction in which the observations near it spread least, if that is too little; away from the nearer bound.

@@ -17,9 +17,11 @@ const SHRINK: f64 = 0.5;
 const GROW: f64 = 2.0;
 const EXACT: f64 = 0.1;
 const GROW_MORE: f64 = 4.0;
+/// The least size of that trust region to begin with.
+const LEAST_FIRST_RADIUS: f64 = 1e-6;
 
 /// State of a local run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct LocalRun {
     /// 0 for the first.
@@ -89,7 +91,7 @@ pub(super) struct Followed {
 }
 
 /// What a step changes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Progress {
     /// Observations in the model, as positions in the history, the oldest first.
@@ -166,10 +168,8 @@ impl LocalRun {
 
     /// A run that begins with observations there are, in a frame.
     pub(super) fn with(number: usize, members: Vec<usize>, frame: Frame, beta: f64, noise: Noisy) -> Self {
-        let (design, failed, penalties, tails) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let now = Progress { members, frame, beta, told: 0, spread: 0.0, others: 0, penalties, tails, noise };
-        let (crowd, revised, followed, radius, extent) = (0, false, None, 0.0, Extent::Region);
-        Self { number, design, failed, crowd, revised, followed, radius, extent, now, before: None }
+        let now = Progress { members, frame, beta, noise, ..Progress::default() };
+        Self { number, now, ..Self::default() }
     }
 
     /// Whether this run looks for another basin: every other one does, if any.
@@ -232,6 +232,16 @@ impl LocalRun {
             for (j, value) in scratch.iter().enumerate() {
                 x[(row, j)] = *value;
             }
+        }
+    }
+
+    /// Begins the trust region of forecasts, if there is none, with the median length of some steps.
+    pub(super) fn begin_radius<'a>(&mut self, steps: impl Iterator<Item = &'a Vec<f64>>) {
+        if self.radius == 0.0 {
+            let length = |step: &Vec<f64>| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
+            let mut lengths: Vec<f64> = steps.map(length).collect();
+            lengths.sort_unstable_by(f64::total_cmp);
+            self.radius = lengths[lengths.len() / 2].clamp(LEAST_FIRST_RADIUS, 1.0);
         }
     }
 

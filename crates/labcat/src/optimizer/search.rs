@@ -136,7 +136,9 @@ impl<'a> Climb<'a> {
         let (problem, domain) = (self.problem, self.problem.domain);
         let in_region = domain.is_mixed() && self.run.extent == Extent::Region && !self.reals_only;
         if region::is_small(domain) {
-            let mut all: Vec<_> = region::listed(problem).into_iter().filter(|x| is_new(x)).collect();
+            let listed = problem.known.listed.clone();
+            let mut all = listed.unwrap_or_else(|| region::listed(domain, &problem.known.known));
+            all.retain(|x| is_new(x));
             rng.shuffle(&mut all); // ties go to any of them
             let mut found = self.score(&self.places(&all));
             if self.landscape.surrogate.has_noise()

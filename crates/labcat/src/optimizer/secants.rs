@@ -16,8 +16,6 @@ use labcat_numerics::quasi_newton::{self, Secant};
 const SECANTS: usize = 3;
 /// Quadratic programs per descent.
 const STEPS_OF_QUADRATIC: usize = 25;
-/// The least size of the trust region to begin with.
-const LEAST_FIRST_RADIUS: f64 = 1e-6;
 
 /// The newest secants of a run, the newest first: each member's from the best one before it, along the axes that move.
 fn secants(problem: Problem<'_>, run: &LocalRun, moves: &[bool]) -> Vec<Secant> {
@@ -87,12 +85,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     g.iter_mut().zip(&moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
     let secants = secants(problem, run, &moves);
     secants.first().filter(|_| g.iter().all(|g| g.is_finite()))?;
-    if run.radius == 0.0 {
-        let length = |(s, _): &Secant| s.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
-        let mut lengths: Vec<f64> = secants.iter().map(length).collect();
-        lengths.sort_unstable_by(f64::total_cmp);
-        run.radius = lengths[lengths.len() / 2].clamp(LEAST_FIRST_RADIUS, 1.0);
-    }
+    run.begin_radius(secants.iter().map(|(step, _)| step));
     run.adapt_radius(observations, |shown| observations.value(shown), false);
     if run.followed.is_some() {
         return None; // one is pending

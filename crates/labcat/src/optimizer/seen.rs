@@ -11,8 +11,9 @@ impl Seen {
         Self(HashSet::with_capacity(n))
     }
 
-    pub(super) fn insert(&mut self, x: &[f64]) {
-        self.0.insert(fingerprint(x));
+    /// Adds a point, and says whether it is new.
+    pub(super) fn insert(&mut self, x: &[f64]) -> bool {
+        self.0.insert(fingerprint(x))
     }
 
     /// The number of different points.

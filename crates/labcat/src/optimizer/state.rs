@@ -140,7 +140,7 @@ impl State<'_> {
         for x in suggested().chain(self.queue.iter()) {
             domain.check(x).map_err(|e| wrong(&e))?;
         }
-        suggested().for_each(|x| fresh.seen.insert(x));
+        suggested().for_each(|x| _ = fresh.seen.insert(x));
         let (constraints, n) = (fresh.config().constraints, domain.parameters().len());
         for evaluation in self.evaluations.iter() {
             evaluation.outcome.fits(constraints, n).map_err(|why| wrong(&why))?;
@@ -187,37 +187,26 @@ impl State<'_> {
 impl LocalRun {
     /// Whether a state that was read can be worked with.
     fn check(&self, d: usize, evaluations: &[Evaluation]) -> Result<(), &'static str> {
-        if self.extent != Extent::Region && self.now.members.is_empty() {
-            return Err("the search of the reals has no point to start from");
-        }
-        let before = self.before.as_ref();
+        let started = self.extent == Extent::Region || !self.now.members.is_empty();
         let outcomes = |positions: &[usize], succeeded: bool| {
             let as_said = |p: &usize| evaluations.get(*p).is_some_and(|e| e.outcome.is_failed() != succeeded);
             positions.iter().all(as_said) && positions.windows(2).all(|w| w[0] < w[1])
         };
         // The step that `before` belongs to is done again only if nothing was told since.
         let outdated = self.fresh() > 0;
-        let then = before.map(|b| &b.then);
-        if !outcomes(&self.now.members, true) || !(outdated || then.is_none_or(|t| outcomes(&t.members, true))) {
-            return Err("the cache names observations that are not there");
-        }
-        if !outcomes(&self.failed, false) {
-            return Err("the failures name evaluations that did not fail");
-        }
-        for progress in [Some(&self.now), then].into_iter().flatten() {
-            if !(progress.beta.is_finite() && progress.beta > 0.0) {
-                return Err("a trust region has no width");
-            }
-            if !progress.noise.is_valid() {
-                return Err("what is known of the noise is not a number");
-            }
-            if !progress.frame.is_valid(d) {
-                return Err("a frame is not a frame of this domain");
-            }
-        }
-        if self.design.iter().any(|u| u.len() != d || u.iter().any(|v| v.is_nan() || v.abs() > 1.0)) {
-            return Err("a design point lies outside the box");
-        }
-        Ok(())
+        let then = self.before.as_ref().map(|before| &before.then);
+        let cached = outcomes(&self.now.members, true) && (outdated || then.is_none_or(|t| outcomes(&t.members, true)));
+        let steps = || std::iter::once(&self.now).chain(then);
+        let inside = |u: &Vec<f64>| u.len() == d && u.iter().all(|v| v.abs() <= 1.0);
+        let rules = [
+            (started, "the search of the reals has no point to start from"),
+            (cached, "the cache names observations that are not there"),
+            (outcomes(&self.failed, false), "the failures name evaluations that did not fail"),
+            (steps().all(|step| step.beta.is_finite() && step.beta > 0.0), "a trust region has no width"),
+            (steps().all(|step| step.noise.is_valid()), "what is known of the noise is not a number"),
+            (steps().all(|step| step.frame.is_valid(d)), "a frame is not a frame of this domain"),
+            (self.design.iter().all(inside), "a design point lies outside the box"),
+        ];
+        rules.into_iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(why))
     }
 }

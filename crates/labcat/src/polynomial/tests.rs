@@ -43,7 +43,7 @@ fn observe(
 fn minimise<'a>(fit: &mut Polynomial, frame: &Frame, points: impl Iterator<Item = &'a [f64]>) -> (f64, bool) {
     let mut bounds = Vec::new();
     bounds_of(&mut bounds, frame.dim(), points);
-    let lowest = fit.minimise(&[], frame, &bounds, std::iter::empty()).unwrap();
+    let lowest = super::minimise(fit, &[], frame, &bounds, std::iter::empty()).unwrap();
     (lowest, fit.is_convex())
 }
 
@@ -110,7 +110,7 @@ fn a_slope_is_followed_to_the_corner_of_what_was_seen() {
     let side = |j: usize, sign: f64| points.iter().map(|u| sign * u[j]).fold(f64::INFINITY, f64::min) * sign;
     let corner = [side(0, 1.0), side(1, -1.0), side(2, 1.0), side(3, -1.0)];
     assert_eq!(quadratic.minimiser, corner);
-    let lowest = quadratic.minimise(&[], &frame, &[(-1.0, 1.0); D], std::iter::empty()).unwrap();
+    let lowest = super::minimise(&mut quadratic, &[], &frame, &[(-1.0, 1.0); D], std::iter::empty()).unwrap();
     assert_eq!(quadratic.minimiser, [-1.0, 1.0, -1.0, 1.0]);
     assert!(lowest < seen, "{lowest} at the corner of the box, {seen} before");
 }

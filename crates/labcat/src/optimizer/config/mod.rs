@@ -19,9 +19,9 @@ use crate::trust_region::TrustRegion;
 use strum::VariantNames;
 
 /// A set of values for every option.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = ConfigError, parse_err_fn = no_preset)]
 pub enum Preset {
     /// The algorithm as published.
     Paper,
@@ -30,20 +30,8 @@ pub enum Preset {
     Default,
 }
 
-impl std::str::FromStr for Preset {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<Self, ConfigError> {
-        match text {
-            "paper" => Ok(Self::Paper),
-            "default" => Ok(Self::Default),
-            _ => Err(ConfigError::Unreadable {
-                switch: "preset",
-                value: text.into(),
-                allowed: Self::VARIANTS.join(" or "),
-            }),
-        }
-    }
+fn no_preset(text: &str) -> ConfigError {
+    ConfigError::Unreadable { switch: "preset", value: text.into(), allowed: Preset::VARIANTS.join(" or ") }
 }
 
 /// How widely is searched.

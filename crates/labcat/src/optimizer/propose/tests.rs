@@ -24,7 +24,7 @@ fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>)
     model::centre(problem, run, standing.best);
     let (gp, _, _) = model::fit_model(problem, run, &outputs, passes, work)?;
     let best = run.now.members.iter().position(|p| *p == standing.best);
-    Ok((best.unwrap(), gp, work.take_ell()))
+    Ok((best.unwrap(), gp, work.length_scales.ell.clone()))
 }
 
 /// y′ of the members.
