@@ -43,13 +43,19 @@ impl<'a> Best<'a> {
     }
 }
 
+/// What the model of all values recommends under noise. Nothing of a fit to data: it knows the sum of squares alone, and a point that only the sum
+/// speaks for may be far off. The best evaluation has residuals, and the standard errors are those there.
+pub(crate) fn recommended(optimizer: &Optimizer) -> Option<Recommendation> {
+    let is_fit = optimizer.best().is_some_and(|best| !best.outcome.residuals().is_empty());
+    if is_fit || !optimizer.has_noise() { None } else { optimizer.recommended() }
+}
+
 /// What is recommended of a study whose values have noise: its best draw is mostly a lucky one.
 pub(crate) struct Recommended(Recommendation, Option<f64>);
 
 impl Recommended {
     pub(crate) fn of(optimizer: &Optimizer) -> Option<Recommended> {
-        let found = optimizer.recommended().filter(|_| optimizer.has_noise())?;
-        Some(Recommended(found, optimizer.noise_sigma()))
+        Some(Recommended(recommended(optimizer)?, optimizer.noise_sigma()))
     }
 
     pub(crate) fn x(&self) -> &[f64] {

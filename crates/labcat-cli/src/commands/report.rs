@@ -6,6 +6,7 @@ use std::io::Write;
 use labcat::Optimizer;
 
 use super::export::write_file;
+use crate::best::recommended;
 use crate::cli;
 use crate::expected::around;
 use crate::failure::Failure;
@@ -56,12 +57,14 @@ pub(crate) fn data(
     steps: Vec<(usize, Step)>,
 ) -> ReportData {
     let config = optimizer.config();
-    let best = optimizer.best().map(|best| best.id.0);
+    let best = optimizer.best();
     let (relevance, relevance_std): (Vec<f64>, Vec<f64>) =
         optimizer.importance().unwrap_or_default().into_iter().map(|share| (share.mean, share.std)).unzip();
-    let recommended = optimizer.recommended();
-    let used = recommended.as_ref().filter(|_| !relevance.is_empty());
-    let (slices, map) = used.map(|found| around(optimizer, &found.x, &relevance)).unwrap_or_default();
+    let recommended = recommended(optimizer);
+    let used =
+        recommended.as_ref().map(|found| &found.x).or(best.map(|best| &best.x)).filter(|_| !relevance.is_empty());
+    let (slices, map) = used.map(|x| around(optimizer, x, &relevance)).unwrap_or_default();
+    let best = best.map(|best| best.id.0);
     ReportData {
         name: name.to_owned(),
         direction: config.direction.to_string(),
@@ -78,7 +81,7 @@ pub(crate) fn data(
         measured_constraints: Vec::new(),
         best: evaluations.iter().position(|evaluation| Some(evaluation.id) == best),
         evaluations,
-        recommended: recommended.filter(|_| optimizer.has_noise()).map(|found| Recommended {
+        recommended: recommended.map(|found| Recommended {
             x: found.x,
             mean: found.mean,
             std: found.std,

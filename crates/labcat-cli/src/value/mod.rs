@@ -119,7 +119,8 @@ impl Reading {
         }
         let object = serde_json::from_str::<Value>(line).or_else(|_| serde_json::from_str(&without_nan(line)));
         let Ok(Value::Object(mut fields)) = object else {
-            return Err("is neither a number nor {\"value\": …}".to_owned());
+            let list = if line.starts_with('[') { "; residuals are printed as {\"residuals\": […]}" } else { "" };
+            return Err(format!("is neither a number nor {{\"value\": …}}{list}"));
         };
         let residuals = fields.shift_remove("residuals").map(list_of_residuals).transpose()?;
         let value = match fields.get("value") {

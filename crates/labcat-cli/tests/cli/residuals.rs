@@ -179,6 +179,32 @@ fn printed_residuals_are_a_value() {
 }
 
 #[test]
+fn a_fit_with_noise_shows_the_evaluation_that_its_standard_errors_are_of() {
+    let dir = weighted("residuals-noise", "budget = 60\nseed = 1");
+    dir.write("s.toml", &format!("{}\n[optimizer]\nnoise = 0.1\n", dir.read("s.toml")));
+    dir.labcat(&["run", "s.toml"]).expect(0);
+    let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
+    assert_eq!(best["recommended"], Value::Null);
+    let sum: f64 = numbers(&best["residuals"]).iter().map(|r| r * r).sum();
+    assert!((best["value"].as_f64().unwrap() / sum - 1.0).abs() < 1e-9, "{best}");
+    for (name, (least, error)) in ["x", "y"].iter().zip(BEST.iter().zip(ERRORS)) {
+        assert!((best["x"][*name].as_f64().unwrap() - least).abs() < error, "{best}");
+    }
+    dir.labcat(&["report", "s.toml"]).expect(0);
+    assert!(dir.read("s.html").contains("\"recommended\":null"));
+}
+
+#[test]
+fn a_bare_list_is_told_how_residuals_are_printed() {
+    let dir = Dir::new("residuals-bare");
+    dir.write("s.toml", &study("budget = 1", &shell("echo '[{x}, {y}]'")));
+    dir.labcat(&["run", "s.toml"]);
+    let told = dir.labcat(&["export", "s.toml", "--json"]).expect(0).json();
+    let message = told["evaluations"][0]["message"].as_str().unwrap();
+    assert!(message.contains("residuals are printed as {\"residuals\": […]}"), "{message}");
+}
+
+#[test]
 fn two_workers_and_two_processes_share_a_fit() {
     let dir = weighted("residuals-workers", "budget = 60\nworkers = 2");
     dir.write("s.toml", &dir.read("s.toml").replace("high = 10\n", "high = 10\nstart = 1\nradius = 0.25\n"));
