@@ -9,6 +9,7 @@ import numpy as np
 
 from .results import Record
 from .summary import Block, Table, Text
+from .versus import difference
 
 EQUAL = 1e-9
 """Medians that agree to this part of the least are equal: a tolerance on the constraints is worth more."""
@@ -75,5 +76,31 @@ def leaders(records: Sequence[Record], evaluations: int, names: Sequence[str]) -
 def standing(
     title: str, records: Sequence[Record], evaluations: int, names: Sequence[str], note: str = ""
 ) -> list[Block]:
-    """The table, and who is best where."""
-    return [median_table(title, records, evaluations, note), Text(leaders(records, evaluations, names))]
+    """The table, who is best where, and how often each is below the first."""
+    lines = [leaders(records, evaluations, names), *(against(records, evaluations, names[0], name) for name in names[1:])]
+    return [median_table(title, records, evaluations, note), Text("\n".join(lines))]
+
+
+def compared(value: float, base: float) -> float:
+    """−1 for a lower value, 1 for a higher one, 0 where only rounding tells them apart."""
+    equal = value == base or abs(value - base) <= EQUAL * abs(base)
+    return 0.0 if equal else math.copysign(1.0, value - base)
+
+
+def against(records: Sequence[Record], evaluations: int, base: str, other: str) -> str:
+    """How many more of the runs with the same seed are below the other than above it, in all and where it counts."""
+    values = {(r["function"], r["run"], r["algorithm"]): value_at(r, evaluations) for r in records}
+    problems = list(dict.fromkeys(r["function"] for r in records))
+    signs = {
+        (0, problems.index(problem), run): compared(value, values[problem, run, base])
+        for (problem, run, name), value in values.items()
+        if name == other
+    }
+    whole = difference(signs)
+    each = {p: difference({key: s for key, s in signs.items() if problems[key[1]] == p}) for p in problems}
+    named = [f"{problem} {found}" for problem, found in each.items() if found.significant]
+    count = [sum(s * sign > 0 for s in signs.values()) for sign in (-1, 1)]
+    return (
+        f"- {other} against {base}: lower in {count[0]}, higher in {count[1]} of {len(signs)} runs, {whole} a run;"
+        f" beyond two standard errors: {', '.join(named) or 'none'}."
+    )

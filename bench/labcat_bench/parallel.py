@@ -164,7 +164,7 @@ def bowl_table(outstanding: Sequence[int], options: Mapping[str, Any], runs: int
 def register(command: Command) -> None:
     sub = command("parallel", run, "several evaluations at a time, on a simulated clock and in rounds")
     common_options(sub, "parallel")
-    sub.add_argument("setting", nargs="?", default="default", help="as in `versus` (default: %(default)s)")
+    sub.add_argument("settings", nargs="*", default=["default"], help="as in `versus` (default: default)")
     coco_options(sub, range(1, 4), [5])
     sub.add_argument(
         "--pending",
@@ -181,22 +181,53 @@ def run(options: Any) -> None:
     options.budget_factor = options.budget_factor or FACTOR
     fill(options, "bbob")
     outstanding = sorted({1, *options.outstanding})
-    setting = versus.setting(options.setting)
-    if not setting.is_labcat or setting.python:
-        raise ValueError(f"{options.setting!r} cannot be run in parallel: a setting of LABCAT in this interpreter can")
+    settings = versus.settings_beside(options.settings, "box")
+    if peers := [setting.label for setting in settings if not setting.is_labcat]:
+        raise ValueError(f"{peers[0]!r} cannot be run in parallel: a setting of LABCAT can")
     problems = coco_problems("bbob", options.dims, options.functions, options.instances)
-    versus.check([setting], problems[0])
-    runs = [
-        Run(at_a_time(setting, q), problem, min(q, LONGER) * options.budget_factor * problem.dim, options.seed)
-        for problem in problems
-        for q in outstanding
-    ]
-    records, results = carry_out(options, runs, "parallel")
-    blocks: list[Block] = [clock_table(records, dim, outstanding, options.budget_factor) for dim in options.dims]
-    few = [q for q in outstanding if q <= 16]
-    blocks.append(rounds_table(few, setting.options, options.rounds_runs))
-    blocks.append(bowl_table(outstanding, setting.options, options.rounds_runs))
+    versus.check(settings, problems[0])
+    runs = {
+        setting.label: [
+            Run(at_a_time(setting, q), problem, min(q, LONGER) * options.budget_factor * problem.dim, options.seed)
+            for problem in problems
+            for q in outstanding
+        ]
+        for setting in settings
+    }
+    records, results = carry_out(options, [run for each in runs.values() for run in each], "parallel")
+    made = iter(records)
+    found = {label: [next(made) for _ in each] for label, each in runs.items()}
+    blocks: list[Block] = []
+    for setting in settings:
+        beside = setting.label if len(settings) > 1 else ""
+        blocks += tables(found[setting.label], setting, outstanding, options, beside)
+    base, *others = found.values()
+    blocks += [against(base, other, outstanding, options.budget_factor) for other in others]
     present(options, "Parallel", results, blocks + failures(records))
+
+
+def tables(
+    records: Sequence[Record], setting: Algorithm, outstanding: Sequence[int], options: Any, beside: str
+) -> list[Block]:
+    """The clock, and where the setting is one of this interpreter the rounds."""
+    found = [clock_table(records, dim, outstanding, options.budget_factor) for dim in options.dims]
+    if not setting.python:
+        few = [q for q in outstanding if q <= 16]
+        found.append(rounds_table(few, setting.options, options.rounds_runs))
+        found.append(bowl_table(outstanding, setting.options, options.rounds_runs))
+    return [replace(table, title=f"{beside}: {table.title}" if beside else table.title) for table in found]
+
+
+def against(base: Sequence[Record], other: Sequence[Record], outstanding: Sequence[int], factor: int) -> Table:
+    """Paired differences to the first setting, one row for each q."""
+    rows = []
+    for q in outstanding:
+        here, there = (versus.scores([r for r in each if r["outstanding"] == q], factor) for each in (base, other))
+        change = [versus.difference({key: there[key][index] - here[key][index] for key in here}) for index in (0, 1)]
+        rows.append([str(q), *map(str, change)])
+    names = [each[0]["algorithm"].rpartition(", q = ")[0] for each in (base, other)]
+    note = "Paired, ± one standard error over instances."
+    return Table(f"A = {names[0]}, B = {names[1]}: B − A", ["q", "AUC", "Solved"], rows, note)
 
 
 def at_a_time(setting: Algorithm, outstanding: int) -> Algorithm:

@@ -8,9 +8,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from . import versus
 from .algorithms import Algorithm, labcat_algorithm, literal, peer_algorithm
 from .results import Record, ResultsFile, metadata
 from .runner import Run, run_all
@@ -33,7 +35,12 @@ def common_options(sub: argparse.ArgumentParser, name: str) -> None:
 
 
 def algorithm_options(sub: argparse.ArgumentParser, peers: Sequence[str] = ()) -> None:
-    sub.add_argument("--preset", type=words, default=["default"], help="of LABCAT: paper, default, both, or `none`")
+    sub.add_argument(
+        "--preset",
+        type=words,
+        default=["default"],
+        help="of LABCAT: paper, default, both, or `none`; default@/venv/bin/python is that of another build",
+    )
     sub.add_argument("--set", dest="switches", type=switch, action="append", default=[], metavar="OPTION=VALUE")
     shown = f" (default: {','.join(peers)})" if peers else ""
     sub.add_argument("--peers", type=words, default=list(peers), help=f"names, see `peers`{shown}")
@@ -95,11 +102,18 @@ def switch(text: str) -> tuple[str, Any]:
 
 def chosen_algorithms(options: Any, kind: Kind = "box") -> list[Algorithm]:
     presets = [] if options.preset == ["none"] else options.preset
-    found = [labcat_algorithm(preset, **dict(options.switches)) for preset in presets]
+    found = [of_preset(preset, dict(options.switches)) for preset in presets]
     found += [peer_algorithm(name, kind) for name in options.peers]
     if not found:
         raise ValueError("no algorithm: name a preset with --preset or a peer with --peers")
     return found
+
+
+def of_preset(text: str, switches: dict[str, Any]) -> Algorithm:
+    """`default`, or `default@/path/to/python` for the build of another environment."""
+    preset, separator, python = text.partition("@")
+    found = labcat_algorithm(preset, **switches)
+    return versus.elsewhere(replace(found, label=f"{found.label}@{python}"), python) if separator else found
 
 
 def carry_out(

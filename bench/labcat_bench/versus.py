@@ -51,9 +51,14 @@ def setting(text: str, kind: Kind = "box") -> Algorithm:
         if not separator:
             raise ValueError(f"{switch!r} in {text!r} is not of the form OPTION=VALUE")
         options[name] = literal(value)
-    python = str(Path(python).absolute()) if python else ""
-    made = foreign.interpreter(python).build if python else build()
-    return replace(labcat_algorithm(preset, text, **options), python=python, build=made)
+    found = labcat_algorithm(preset, text, **options)
+    return elsewhere(found, python) if python else replace(found, build=build())
+
+
+def elsewhere(algorithm: Algorithm, python: str) -> Algorithm:
+    """The same with the LABCAT of another interpreter."""
+    python = str(Path(python).absolute())
+    return replace(algorithm, python=python, build=foreign.interpreter(python).build)
 
 
 def each_option() -> list[str]:

@@ -399,6 +399,34 @@ def test_engineering_command(tmp_path, capsys):
     assert "after 30 evaluations, median of 2 runs" in text and "Best known: G8 -0.095825" in text
 
 
+def test_another_build_takes_part_beside_this_one(tmp_path, capsys):
+    both = f"default,default@{sys.executable}"
+    arguments = ["--problems", "G8", "--runs", "2", "--budget", "8", "--preset", both, "--peers", "random"]
+    assert run(tmp_path, "engineering", *arguments) == 0
+    line = f"- LABCAT (default)@{sys.executable} against LABCAT (default): lower in 0, higher in 0 of 2 runs, +.000 ± .000"
+    assert line in capsys.readouterr().out
+    assert run(tmp_path, "choices", "--tasks", "func2C", "--runs", "1", "--preset", "default@/no/such/python") == 2
+    assert "cannot be started" in capsys.readouterr().err
+
+
+def test_runs_of_one_seed_are_compared():
+    values = {"a": [1.0, 1.0, 1.0, 1.0], "b": [2.0, 2.0, 1.0 + 1e-12, math.inf], "c": [0.5, 2.0, 1.0, 1.0]}
+    records = [
+        {"function": problem, "algorithm": name, "run": k, "trace": [[1, v]] if math.isfinite(v) else []}
+        for problem in ("f", "g")
+        for name, found in values.items()
+        for k, v in enumerate(found)
+    ]
+    said = medians.against(records, 1, "a", "b")
+    assert said == (
+        "- b against a: lower in 0, higher in 6 of 8 runs, +.750 ± .177 a run; beyond two standard errors:"
+        " f +.750 ± .250, g +.750 ± .250."
+    )
+    assert "lower in 2, higher in 2 of 8 runs, +.000 ± .289 a run; beyond two standard errors: none." in medians.against(
+        records, 1, "a", "c"
+    )
+
+
 def test_medians():
     records = [
         {"function": "f", "algorithm": name, "trace": [[1, 5.0], [3, value]]}
@@ -447,6 +475,17 @@ def test_parallel_command(tmp_path, capsys):
     rows = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
     assert rows[2:5] == ["1", "2", "16"]
     assert "Rounds to 1e-06, d = 5" in text and "Bowl, d = 5, after 640 evaluations" in text
+
+
+def test_parallel_settings_are_compared(tmp_path, capsys):
+    arguments = ["--functions", "1", "--instances", "1-2", "--dims", "2", "--pending", "2", "--budget", "10"]
+    other = f"default@{sys.executable}"
+    assert run(tmp_path, "parallel", "default", other, *arguments, "--rounds-runs", "1") == 0
+    text = capsys.readouterr().out
+    assert f"{other}: bbob, d = 2, budget 10·d: q pending evaluations" in text
+    assert text.count("Rounds to 1e-06") == 1  # those of this interpreter
+    _, compared = text.split(f"A = default, B = {other}: B − A")
+    assert compared.count("+.000 ± .000") == 4  # the same build
 
 
 def test_large_command(tmp_path, capsys):
