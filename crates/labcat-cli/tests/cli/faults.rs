@@ -156,7 +156,7 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
     dir.write("s.toml", &study("budget = 1", &format!("{}\ntimeout = \"300ms\"", shell(script))));
     let began = Instant::now();
     dir.labcat(&["run", "s.toml"]).expect(1);
-    assert!(began.elapsed() < Duration::from_secs(120));
+    assert!(began.elapsed() < Duration::from_secs(300));
     wait_for_end(&dir, "child");
     assert_eq!(dir.told("s.db")[0].status, "timeout");
     assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("did not end within its timeout of 300ms"));
@@ -168,7 +168,7 @@ fn what_a_program_leaves_running_is_ended_and_its_value_counts() {
     dir.write("s.toml", &study("budget = 1", &shell("sleep 600 & echo $! > child; echo 4.5")));
     let began = Instant::now();
     dir.labcat(&["run", "s.toml"]).expect(0);
-    assert!(began.elapsed() < Duration::from_secs(120));
+    assert!(began.elapsed() < Duration::from_secs(300));
     wait_for_end(&dir, "child");
     assert_eq!(dir.told("s.db")[0].value, Some(4.5_f64.to_bits()));
 }
