@@ -11,9 +11,10 @@ use crate::polynomial::{Polynomial, Terms};
 /// is linear.
 const LEAST_DEVIATION: f64 = 1e-9;
 
-/// A constraint is bent where that makes its values so many times e likelier. Bends that are tried: by these powers, beyond so many quantiles of
-/// its size (the half, a quarter, …) and beyond this part of the least one.
-const DOUBT: f64 = 3.0;
+/// A constraint is bent where a linear trend leaves more than this part of its square, and where that makes its values so many times e likelier. Bends
+/// that are tried: by these powers, beyond so many quantiles of its size (the half, a quarter, …) and beyond this part of the least one.
+const LINEAR: f64 = 0.01;
+const DOUBT: f64 = 10.0;
 const POWERS: [f64; 2] = [0.0, 1.0 / 3.0];
 const QUANTILES: usize = 6;
 const BELOW: f64 = 0.01;
@@ -47,6 +48,8 @@ enum Process {
 
 /// The rows that constraints are fitted to.
 pub(crate) struct Rows<'a> {
+    /// [`Surrogate::trend`].
+    pub(crate) trend: &'a [Vec<f64>],
     /// The axes that have a part in the trend.
     pub(crate) axes: &'a [usize],
     /// How much worse than the best each row is, and the rank that halves a row's weight in the trend.
@@ -62,14 +65,18 @@ impl Surrogate {
     }
 
     /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint, if far likelier than without.
-    fn likeliest_tail(&self, g: &[f64]) -> Tail {
+    fn likeliest_tail(&self, g: &[f64], trend: &[Vec<f64>]) -> Tail {
+        let largest = g.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
+        let square = |basis: &[Vec<f64>]| self.besides(basis, g.iter().map(|g| g / largest).collect()).1;
+        if square(trend) <= LINEAR * square(&trend[..trend.len().min(1)]) {
+            return Tail::default();
+        }
         let mut sizes: Vec<f64> = g.iter().map(|g| g.abs()).filter(|g| *g > 0.0).collect();
         sizes.sort_unstable_by(f64::total_cmp);
-        let trend = self.trend();
         let likelihood = |tail: Tail| {
             let bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
             let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
-            let (_, square) = self.besides(&trend, bent.into_iter().map(|g| g / largest).collect());
+            let (_, square) = self.besides(trend, bent.into_iter().map(|g| g / largest).collect());
             // In units in which the bend changes no volume, with the likeliest signal.
             let unit = g.iter().map(|g| tail.ln_slope(*g)).sum::<f64>() / g.len() as f64;
             (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square.max(f64::MIN_POSITIVE)))
@@ -82,7 +89,7 @@ impl Surrogate {
     }
 
     /// An orthonormal basis of the linear functions of inputs, of the constants alone where there are too few, as the rows are correlated.
-    fn trend(&self) -> Vec<Vec<f64>> {
+    pub(crate) fn trend(&self) -> Vec<Vec<f64>> {
         let x = self.gp.inputs();
         let mut basis: Vec<Vec<f64>> = Vec::new();
         let columns = if x.rows() > x.cols() + 1 { x.cols() } else { 0 };
@@ -123,7 +130,7 @@ impl Surrogate {
             moving.col_mut(k).copy_from_slice(x.col(i));
         }
         uncensor(&mut g, &moving, rows, fit);
-        let tail = self.likeliest_tail(&g);
+        let tail = self.likeliest_tail(&g, rows.trend);
         noise.iter_mut().zip(&g).for_each(|(v, g)| *v *= math::exp(2.0 * tail.ln_slope(*g)));
         g.iter_mut().for_each(|g| *g = tail.bend(*g));
         let n = g.len() as f64;

@@ -477,6 +477,7 @@ fn add_constraints(problem: Problem<'_>, run: &mut LocalRun, surrogate: &mut Sur
     // Integers and categories that stand still have no part in the trend.
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
     run.now.tails.clear();
+    let trend = surrogate.trend();
     for k in 0..problem.constraints() {
         let output = Output::Constraint(k);
         let g: Vec<f64> = rows.iter().filter_map(|&p| problem.output(output, p)).collect();
@@ -484,7 +485,7 @@ fn add_constraints(problem: Problem<'_>, run: &mut LocalRun, surrogate: &mut Sur
         let variance = |&p: &usize| problem.std(run, output, p).powi(2);
         let noise: Vec<f64> = if noisy { rows.iter().map(variance).collect() } else { Vec::new() };
         let violated = nearest_violations(problem, run, k, VIOLATIONS * (axes.len() + 1));
-        let rows = Rows { axes: &axes, rank: &rank, typical, violated: &violated };
+        let rows = Rows { trend: &trend, axes: &axes, rank: &rank, typical, violated: &violated };
         run.now.tails.push(surrogate.add_constraint(g, noise, &rows, &mut work.polynomial));
     }
 }
