@@ -40,10 +40,14 @@ impl Merit {
         Self::of(problem, run, &values, &mut Vec::new())
     }
 
+    /// The penalty for the violations of constraints: 0 where they are satisfied.
+    pub(super) fn penalty(&self, constraints: impl Iterator<Item = f64>) -> f64 {
+        constraints.zip(&self.0).map(|(g, (penalty, tail))| penalty * tail.bend(g.max(0.0))).sum()
+    }
+
     /// Of a value and constraints.
     pub(super) fn at(&self, value: f64, constraints: impl Iterator<Item = f64>) -> f64 {
-        let penalty: f64 = constraints.zip(&self.0).map(|(g, (penalty, tail))| penalty * tail.bend(g.max(0.0))).sum();
-        if self.0.is_empty() { value } else { (value + penalty).min(f64::MAX) }
+        if self.0.is_empty() { value } else { (value + self.penalty(constraints)).min(f64::MAX) }
     }
 
     /// Of an evaluation as it was told, if it has a value.

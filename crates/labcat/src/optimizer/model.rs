@@ -92,8 +92,8 @@ pub(super) struct Standing {
     high: f64,
     /// Whether the values have noise.
     pub(super) noisy: bool,
-    /// Whether some of them satisfies the measured constraints.
-    feasible: bool,
+    /// The least and the largest penalty for violations of the measured constraints.
+    penalties: (f64, f64),
 }
 
 /// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
@@ -228,6 +228,7 @@ pub(super) fn assess(
         row = if *m < work.merits[row] { k } else { row };
     }
     let best = *run.now.members.get(row).ok_or(RestartCause::OutputRange)?;
+    let penalties = (0..work.values.len()).map(|row| merit.penalty(at(row)));
     let fold = |from: f64, pick: fn(f64, f64) -> f64| work.values.iter().copied().fold(from, pick);
     let standing = Standing {
         row,
@@ -236,7 +237,7 @@ pub(super) fn assess(
         low: fold(f64::INFINITY, f64::min),
         high: fold(f64::NEG_INFINITY, f64::max),
         noisy: !work.noise.is_empty(),
-        feasible: (0..work.values.len()).any(|row| at(row).all(|g| g <= 0.0)),
+        penalties: penalties.fold((f64::INFINITY, 0.0), |(low, high), p| (low.min(p), high.max(p))),
     };
     rank(outputs, work);
     Ok(standing)
@@ -270,8 +271,15 @@ pub(super) fn why_over(
 ) -> Option<RestartCause> {
     let switches = &problem.settings.switches;
     let on_lattice = run.is_on_lattice(problem.domain);
-    if !problem.ends || !standing.feasible {
-        return None; // while no constraint is satisfied the values say nothing of convergence
+    if !problem.ends {
+        return None;
+    }
+    let (least, most) = standing.penalties;
+    if least > 0.0 {
+        // While no member is feasible the values say nothing of convergence. Violations that are all alike, as many as the model keeps, lead nowhere.
+        let alike = most - least <= switches.precision * most && run.now.members.len() >= dataset::keep(problem, run);
+        let over = alike && switches.restarts && !on_lattice && !standing.noisy;
+        return over.then_some(RestartCause::OutputRange);
     }
     let range = standing.high - standing.low;
     if on_lattice && !standing.noisy {

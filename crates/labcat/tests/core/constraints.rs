@@ -128,6 +128,23 @@ fn monotone_transformations_of_a_constraint_are_satisfied_nearly_as_soon() {
 }
 
 #[test]
+fn where_a_constraint_only_fails_another_part_of_the_box_is_searched() {
+    // Satisfied in a ninth of the box, away from the least value, and never said by how much.
+    let feasible = |seed| {
+        let mut optimizer = Optimizer::new(square(), config(seed, 1)).unwrap();
+        (0..60).any(|_| {
+            let s = optimizer.ask().unwrap();
+            let g = if s.x.iter().all(|x| *x > 0.66) { -1.0 } else { 1.0 };
+            let value = s.x.iter().map(|x| (x + 1.0).powi(2)).sum::<f64>();
+            optimizer.tell(s.id, Outcome::from(value).with_constraints(vec![g])).unwrap();
+            g < 0.0
+        })
+    };
+    let found = (0..11).filter(|seed| feasible(*seed)).count();
+    assert!(found >= 10, "a feasible point in {found} of 11 runs");
+}
+
+#[test]
 fn without_a_feasible_point_the_least_violated_is_best() {
     let mut optimizer = Optimizer::new(square(), config(1, 2)).unwrap();
     let told = [(1.0, [3.0, -1.0]), (9.0, [0.5, 0.25]), (0.0, [1.0, 1.0])];
