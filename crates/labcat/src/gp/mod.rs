@@ -125,6 +125,9 @@ pub(crate) struct Slope {
     pub(crate) value: f64,
 }
 
+/// Correlations of a point with the inputs, and their slopes.
+type Kernels = (Vec<f64>, Vec<f64>);
+
 impl Gp {
     /// Fits to the inputs prepared with [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not
     /// positive definite.
@@ -471,15 +474,20 @@ impl Gp {
         (s, k)
     }
 
-    /// Σ αᵢ k(x, xᵢ) over values, and its gradient; α may be shorter than the inputs.
-    fn sum_at(&self, x: &[f64], alpha: &[f64]) -> (f64, Vec<f64>) {
-        let (b, prior) = (&self.b, &self.prior);
+    /// Correlations of a point with the inputs and, if its gradients are wanted, 2 σ_f² k′ of each.
+    fn kernels(&self, x: &[f64], gradients: bool) -> Kernels {
         let (s, k) = self.correlations(x);
-        let value = prior.signal * alpha.iter().zip(&k).map(|(a, k)| a * k).sum::<f64>();
+        let slope = |(s, k): (&f64, &f64)| 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
+        let slopes = if gradients { s.iter().zip(&k).map(slope).collect() } else { Vec::new() };
+        (k, slopes)
+    }
+
+    /// Σ αᵢ k(x, xᵢ) over values, and its gradient, of such kernels; α may be shorter than the inputs.
+    fn sum_at(&self, x: &[f64], (k, slopes): &Kernels, alpha: &[f64]) -> (f64, Vec<f64>) {
+        let value = self.prior.signal * alpha.iter().zip(k).map(|(a, k)| a * k).sum::<f64>();
         let mut gradient = vec![0.0; x.len()];
-        for (i, alpha) in alpha.iter().enumerate() {
-            let slope = 2.0 * prior.signal * prior.kernel.slopes_at(s[i], k[i]).0;
-            for ((g, x), x_i) in gradient.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
+        for (i, (alpha, slope)) in alpha.iter().zip(slopes).enumerate() {
+            for ((g, x), x_i) in gradient.iter_mut().zip(x).zip(self.b.x_transposed.col(i)) {
                 *g += alpha * slope * (x - x_i);
             }
         }

@@ -1,7 +1,7 @@
 //! The model of a step: the objective and the measured constraints as Gaussian processes of the same inputs and kernel. An output shares the
 //! objective's factor as long as it has the same rows and no noise of its own.
 
-use super::{Buffers, Gp, PointPrediction, Prior};
+use super::{Buffers, Gp, Kernels, PointPrediction, Prior};
 use crate::frame::Tail;
 use crate::linalg::{self, Matrix};
 use crate::math;
@@ -48,9 +48,8 @@ enum Process {
 
 /// The rows that constraints are fitted to.
 pub(crate) struct Rows<'a> {
-    /// [`Surrogate::trend`].
+    /// [`Surrogate::trend`], and the axes that have a part in it.
     pub(crate) trend: &'a [Vec<f64>],
-    /// The axes that have a part in the trend.
     pub(crate) axes: &'a [usize],
     /// How much worse than the best each row is, and the rank that halves a row's weight in the trend.
     pub(crate) rank: &'a [f64],
@@ -66,17 +65,19 @@ impl Surrogate {
 
     /// The bend under which a linear trend and the process are likeliest to have made the values of a constraint, if far likelier than without.
     fn likeliest_tail(&self, g: &[f64], trend: &[Vec<f64>]) -> Tail {
-        let largest = g.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
-        let square = |basis: &[Vec<f64>]| self.besides(basis, g.iter().map(|g| g / largest).collect()).1;
-        if square(trend) <= LINEAR * square(&trend[..trend.len().min(1)]) {
+        // How large the bent values are, and in such units the square of what does not lie along a basis.
+        let left = |basis: &[Vec<f64>], tail: Tail| {
+            let bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
+            let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
+            (largest, self.besides(basis, bent.into_iter().map(|g| g / largest).collect()).1)
+        };
+        if left(trend, Tail::default()).1 <= LINEAR * left(&trend[..trend.len().min(1)], Tail::default()).1 {
             return Tail::default();
         }
         let mut sizes: Vec<f64> = g.iter().map(|g| g.abs()).filter(|g| *g > 0.0).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let likelihood = |tail: Tail| {
-            let bent: Vec<f64> = g.iter().map(|g| tail.bend(*g)).collect();
-            let largest = bent.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
-            let (_, square) = self.besides(trend, bent.into_iter().map(|g| g / largest).collect());
+            let (largest, square) = left(trend, tail);
             // In units in which the bend changes no volume, with the likeliest signal.
             let unit = g.iter().map(|g| tail.ln_slope(*g)).sum::<f64>() / g.len() as f64;
             (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square.max(f64::MIN_POSITIVE)))
@@ -220,13 +221,15 @@ impl Surrogate {
     /// The objective at a point, in `at`, and every constraint.
     pub(crate) fn at(&self, x: &[f64], at: &mut PointPrediction) -> Vec<PointPrediction> {
         self.gp.predict_with_gradient(x, at);
-        self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
+        let near = self.gp.kernels(x, true);
+        self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, (at, &near))).collect()
     }
 
     /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation, with so many times the constraints' own.
     pub(crate) fn log_feasible(&self, x: &[f64], std: f64, optimism: f64) -> f64 {
+        let (at, near) = (PointPrediction { std, ..PointPrediction::default() }, self.gp.kernels(x, false));
         let log_probability = |constraint: &Constraint| {
-            let around = constraint.around_trend(&self.gp, x, &PointPrediction { std, ..PointPrediction::default() });
+            let around = constraint.around_trend(&self.gp, x, (&at, &near));
             let std = optimism * around.std.hypot(constraint.trend_std(x));
             math::ln_normal_cdf(-(around.mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
@@ -270,10 +273,10 @@ impl Constraint {
     }
 
     /// The process at a point where the objective is known.
-    fn around_trend(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> PointPrediction {
+    fn around_trend(&self, objective: &Gp, x: &[f64], (at, near): (&PointPrediction, &Kernels)) -> PointPrediction {
         match &self.process {
             Process::Shared { alpha, deviation } => {
-                let (mean, mean_gradient) = objective.sum_at(x, alpha);
+                let (mean, mean_gradient) = objective.sum_at(x, near, alpha);
                 let std_gradient = at.std_gradient.iter().map(|s| deviation * s).collect();
                 let std = deviation * at.std;
                 PointPrediction { mean, std, mean_gradient, std_gradient, ..PointPrediction::default() }
@@ -283,7 +286,7 @@ impl Constraint {
     }
 
     /// At a point where the objective is known.
-    fn at(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> PointPrediction {
+    fn at(&self, objective: &Gp, x: &[f64], at: (&PointPrediction, &Kernels)) -> PointPrediction {
         let mut limit = self.around_trend(objective, x, at);
         limit.mean += self.constant + linalg::dot(&self.slope, x);
         limit.std = limit.std.hypot(self.trend_std(x));

@@ -271,14 +271,11 @@ pub(super) fn why_over(
 ) -> Option<RestartCause> {
     let switches = &problem.settings.switches;
     let on_lattice = run.is_on_lattice(problem.domain);
-    if !problem.ends {
-        return None;
-    }
     let (least, most) = standing.penalties;
-    if least > 0.0 {
+    if least > 0.0 || !problem.ends {
         // While no member is feasible the values say nothing of convergence. Violations that are all alike, as many as the model keeps, lead nowhere.
         let alike = most - least <= switches.precision * most && run.now.members.len() >= dataset::keep(problem, run);
-        let over = alike && switches.restarts && !on_lattice && !standing.noisy;
+        let over = alike && problem.ends && switches.restarts && !on_lattice && !standing.noisy;
         return over.then_some(RestartCause::OutputRange);
     }
     let range = standing.high - standing.low;

@@ -92,7 +92,8 @@ fn slopes_of_the_objective_leave_the_constraints_as_uncertain_as_before() {
     let y: Vec<f64> = points.iter().map(|p| f(p).0).collect();
     let mut surrogate = Surrogate::new(Gp::fit(prior(KernelKind::SquaredExponential), &y, buffers).unwrap());
     let g = points.iter().map(|p| p[0].sin() + p[1] * p[1]).collect();
-    let rows = Rows { axes: &[0, 1], rank: &[0.0; 6], typical: 1.0, violated: &[] };
+    let trend = surrogate.trend();
+    let rows = Rows { trend: &trend, axes: &[0, 1], rank: &[0.0; 6], typical: 1.0, violated: &[] };
     surrogate.add_constraint(g, Vec::new(), &rows, &mut Polynomial::default());
     let mut at = PointPrediction::default();
     let place = [0.3, 0.5];
