@@ -49,7 +49,7 @@ else:
 
 
 class OptimizeResult(_Base):
-    """What `minimize` and `maximize` return: a `scipy.optimize.OptimizeResult` if scipy is there.
+    """The result of `minimize` and `maximize`: a `scipy.optimize.OptimizeResult` if scipy is installed.
 
     It is a dictionary whose keys are attributes too.
 
@@ -111,7 +111,7 @@ class OptimizeResult(_Base):
         return sorted({*object.__dir__(self), *self, "history", "newest"})
 
     def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
-        """Draws the run, see `labcat.plots.overview`. A notebook shows the figure it returns."""
+        """Draws the run, see `labcat.plots.overview`. A notebook shows the returned figure."""
         from .plots import overview
 
         return overview(self, fun)
@@ -130,7 +130,7 @@ STATUS = {
     "exhausted": 6,
     "callback": 99,
 }
-"""The status of each way to end."""
+"""The status for each reason to end."""
 
 
 def snapshot(optimizer: Optimizer) -> OptimizeResult:

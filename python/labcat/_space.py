@@ -1,4 +1,4 @@
-"""Parameters, and the spaces they make up."""
+"""Spaces of parameters."""
 
 from __future__ import annotations
 
@@ -41,18 +41,17 @@ Radius: TypeAlias = "float | npt.ArrayLike | Mapping[str, float]"
 class Space(Mapping[str, Parameter]):
     """Named parameters, in order.
 
-    Given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a `Real`, also
-    where both are integers: ``(1, 8)`` gives 3.7; `labcat.Integer(1, 8)` gives 3 or 4. A list of
-    labels, ``["gini", "entropy"]``, stands for a `Categorical`, as does a list of more than two numbers.
+    They are given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a
+    `Real`, even if both are integers: ``(1, 8)`` may give 3.7, and `labcat.Integer(1, 8)` gives 3 or 4. A list
+    of labels, ``["gini", "entropy"]``, or of more than two numbers stands for a `Categorical`.
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
-    signature of the function it is called so, with keywords; otherwise it is called with a
-    dictionary, ``fun(params, *args)``. What does not apply is not in the dictionary; as a keyword it
-    is left out if the function has a default for it, and None if not.
+    signature of the function, it gets keywords. Otherwise it gets a dictionary, ``fun(params, *args)``.
+    A parameter whose condition (`when`) does not hold is not in the dictionary. As a keyword it
+    is left out if the function has a default for it; otherwise it is None.
 
-    Values are of their own type: an `Integer` gives an int, a `Categorical` one of its choices, a
-    `Boolean` a bool. In a vector they stand as numbers: a choice as its place in the list, from 0.
-    A parameter whose condition (`when`) does not hold is left out.
+    Values have their own type: an `Integer` gives an int, a `Categorical` one of its choices, a
+    `Boolean` a bool. In a vector they are numbers: a choice is its index in the list, starting at 0.
 
     >>> import labcat
     >>> space = labcat.Space(
@@ -167,7 +166,7 @@ class Space(Mapping[str, Parameter]):
         return list(holds.values())
 
     def to_dict(self, x: npt.ArrayLike) -> dict[str, Any]:
-        """The values of a vector by their names, each of its own type; those that apply."""
+        """The values of a vector by name, each of its own type, without parameters that do not apply."""
         vector = _vector(x)
         if len(vector) != len(self):
             raise InvalidError(

@@ -26,14 +26,14 @@ EXACT = 2**53
 
 
 class Switch(NamedTuple):
-    """An option of the algorithm: what it does and what it may be."""
+    """An option of the algorithm: its effect and its allowed values."""
 
     help: str
     allowed: str
     type: str
-    """As Python writes it."""
+    """The name, as in Python."""
     group: str
-    """The part of the algorithm."""
+    """The part of the algorithm it belongs to."""
     paper: str
     """Its value in the preset "paper"."""
     default: str
@@ -73,7 +73,7 @@ _ELSEWHERE = {
     "x_scale": "radius",
     "xtol": "tolerance",
 }
-"""What other packages call it."""
+"""Names in other packages, and the name here."""
 
 
 def as_float(number: Any) -> float:
