@@ -31,7 +31,7 @@ class Switch(NamedTuple):
     help: str
     allowed: str
     type: str
-    """The name, as in Python."""
+    """The type of its values, as a Python annotation."""
     group: str
     """The part of the algorithm it belongs to."""
     paper: str
