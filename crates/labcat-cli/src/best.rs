@@ -25,7 +25,7 @@ impl<'a> Best<'a> {
 
     /// What to call it.
     pub(crate) fn title(&self) -> &'static str {
-        if self.violated.is_some() { "least violated" } else { "best" }
+        if self.violated.is_some() { "least infeasible" } else { "best" }
     }
 
     /// Its value, and what it violates.

@@ -219,7 +219,7 @@ impl Journal {
 
     fn foreign(&self) -> Failure {
         Failure::usage(format!(
-            "{} is a database of something else: rename the study, its journal has the same name and the ending .db",
+            "{} is a database of another program: rename the study, because its journal has the same name with the ending .db",
             self.path.display()
         ))
     }

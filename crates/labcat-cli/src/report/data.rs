@@ -38,7 +38,7 @@ pub(crate) struct ReportData {
     pub(crate) measured_constraints: Vec<String>,
     /// The evaluations, in the order told.
     pub(crate) evaluations: Vec<Evaluation>,
-    /// Where in `evaluations` the best one is, or, if none meets the constraints, the least violated; `None` while none succeeded.
+    /// Where in `evaluations` the best one is, or, if none satisfies the constraints, the one with the smallest violation; `None` while none succeeded.
     pub(crate) best: Option<usize>,
     /// What is recommended, if the values have noise.
     pub(crate) recommended: Option<Recommended>,
@@ -172,7 +172,7 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluation {
-    /// Whether it has a value and meets the constraints.
+    /// Whether it has a value and satisfies the constraints.
     pub(crate) fn is_feasible(&self) -> bool {
         self.value.is_some() && self.constraints.iter().all(|excess| *excess <= 0.0)
     }

@@ -79,7 +79,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 impl Answers for Site {
     fn refusal(&self, asked: &Asked) -> Option<Answer> {
         if self.local && !is_of_this_machine(asked.host.as_deref().unwrap_or_default()) {
-            let why = "this is labcat, on this machine and under no other name";
+            let why = "labcat answers only requests to this machine, under localhost or its address";
             return Some(match api::is_meant(asked) {
                 true => api::refused(403, why),
                 false => Answer::new(403, TEXT, format!("{why}\n")),

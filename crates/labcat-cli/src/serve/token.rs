@@ -38,7 +38,7 @@ impl Token {
     pub(super) fn in_words(&self) -> String {
         match self.new {
             true => format!("token: {}", self.text),
-            false => "token: as given".to_owned(),
+            false => "token: the one you gave".to_owned(),
         }
     }
 

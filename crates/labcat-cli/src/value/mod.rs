@@ -174,7 +174,7 @@ fn list_of_residuals(list: Value) -> Result<Vec<f64>, String> {
         return Err("has \"residuals\" that are not a list of numbers".to_owned());
     };
     let number = |(place, item): (usize, &Value)| {
-        let wrong = || format!("has in place {} of its residuals {item}, which is not a finite number", place + 1);
+        let wrong = || format!("has {item} in place {} of its residuals, which is not a finite number", place + 1);
         item.as_f64().filter(|r| r.is_finite()).ok_or_else(wrong)
     };
     items.iter().enumerate().map(number).collect()
@@ -189,7 +189,7 @@ fn gradient_of(list: &Value) -> Result<Vec<f64>, String> {
     let number = |(place, item): (usize, &Value)| match item {
         Value::Null => Ok(f64::NAN),
         item => item.as_f64().ok_or_else(|| {
-            format!("has in place {} of its gradient {item}, which is neither a number nor null", place + 1)
+            format!("has {item} in place {} of its gradient, which is neither a number nor null", place + 1)
         }),
     };
     items.iter().enumerate().map(number).collect()
@@ -283,8 +283,8 @@ mod tests {
         for (line, part) in [
             (r#"{"residuals": []}"#, "has an empty list of residuals"),
             (r#"{"residuals": 3}"#, "not a list of numbers"),
-            (r#"{"residuals": [1, NaN]}"#, "in place 2 of its residuals null, which is not a finite number"),
-            (r#"{"residuals": [1, "x"]}"#, "in place 2 of its residuals \"x\""),
+            (r#"{"residuals": [1, NaN]}"#, "has null in place 2 of its residuals, which is not a finite number"),
+            (r#"{"residuals": [1, "x"]}"#, "has \"x\" in place 2 of its residuals"),
             (r#"{"residuals": [1e200, 1e200]}"#, "no finite sum"),
             (r#"{"residuals": [3, 4], "value": 12.5}"#, "has the value 12.5 and residuals whose squares sum to 25"),
         ] {
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(Reading::restored(serde_json::from_str(&stored).unwrap()).unwrap().gradient, [2.0, 3.0]);
         for (line, part) in [
             (r#"{"value": 4, "gradient": 3}"#, "a \"gradient\" that is not a list"),
-            (r#"{"value": 4, "gradient": [1, "x"]}"#, "in place 2 of its gradient \"x\""),
+            (r#"{"value": 4, "gradient": [1, "x"]}"#, "has \"x\" in place 2 of its gradient"),
         ] {
             let error = Reading::parse(line, &[]).unwrap_err();
             assert!(error.contains(part), "{error}");

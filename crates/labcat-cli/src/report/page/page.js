@@ -50,7 +50,7 @@ function headline(best, found) {
   }
   if (leastViolated !== null) {
     return [
-      html("p", { class: "message" }, "No evaluation meets the constraints yet"),
+      html("p", { class: "message" }, "No evaluation satisfies the constraints yet"),
       label(`Least violated of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}: ${violated(best)}`),
       value(best.value, best.value === null ? "no value" : short(best.value, 8)),
     ];
