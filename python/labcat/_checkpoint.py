@@ -150,7 +150,7 @@ def _compare_constraints(path: Path, held: object, fresh: Optimizer) -> None:
     if held != here:
         raise CheckpointError(
             f"checkpoint {path} belongs to another problem: its known constraints are {held}, in this call they are "
-            f"{here}; remove the file to start anew"
+            f"{here}; remove the file to start again"
         )
 
 
@@ -159,7 +159,7 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
     if held.space.described() != fresh.space.described():
         raise CheckpointError(
             f"checkpoint {path} belongs to another problem: its bounds are {its}, in this call they are {ours}; "
-            "remove the file to start anew"
+            "remove the file to start again"
         )
     here, there = _problem(fresh, seeded), _problem(held, seeded)
     here["residuals"], there["residuals"] = (_summed(optimizer) for optimizer in (fresh, held))
@@ -167,7 +167,7 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
         if here[what] != there.get(what):
             raise CheckpointError(
                 f"checkpoint {path} belongs to another problem: its {what} is {there.get(what)!r}, "
-                f"in this call it is {here[what]!r}; remove the file to start anew"
+                f"in this call it is {here[what]!r}; remove the file to start again"
             )
 
 

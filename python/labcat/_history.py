@@ -379,7 +379,7 @@ def id_of(trial: Trial | int | None) -> int:
     try:
         id = operator.index(trial)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidError(f"a trial is what ask gave, or its id, not {trial!r}") from None
+        raise InvalidError(f"a trial must be what ask returned, or its id, not {trial!r}") from None
     if not 0 <= id < 2**64:
         raise UnknownTrialError(f"there is no trial {id}", id)
     return id

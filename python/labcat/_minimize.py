@@ -51,7 +51,7 @@ def says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
             third = arguments[2]
             meant = f"budget={third!r}" if isinstance(third, int) else "x0=…, args=…, budget=…"
             raise UnknownSwitchError(
-                f"{function.__name__} takes the function and its bounds, and all else by name, such as {meant}"
+                f"{function.__name__} takes the function and its bounds, and everything else by name, such as {meant}"
             )
         return function(*arguments, **keywords)
 
@@ -326,9 +326,9 @@ def prepared(
     """A run that is ready to begin. `held` keeps its checkpoint locked."""
     _check_arguments(on_error, time_limit, timeout, max_first_failures)
     if "direction" in switches:
-        raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
+        raise InvalidError("the function decides the direction: use labcat.minimize or labcat.maximize")
     if misfit is None and (callable(jac) or jac not in (None, False, True)):
-        raise InvalidError(f"jac is {jac!r}; allowed: True, where fun returns (value, gradient), False")
+        raise InvalidError(f"jac is {jac!r}; allowed: True, if fun returns (value, gradient), or False")
     names = inspect.signature(own or minimize).parameters
     check_names(switches, tuple(name for name in names if name not in _NOT_ITS_OWN))
     _check_callback(callback)

@@ -101,7 +101,7 @@ class Params(dict[str, Any]):
         names = list(self)
         raise InvalidError(
             f"the parameters have names, so the objective gets a dictionary, x[{names[0]!r}], or takes them by name, "
-            f"def fun({', '.join(names)}); to get a vector give the bounds as a list of pairs"
+            f"def fun({', '.join(names)}); to get a vector, give the bounds as a list of pairs"
         )
 
     def __missing__(self, key: object) -> Any:
@@ -198,8 +198,8 @@ class Residuals(Objective):
     ) -> None:
         if not (jac is None or isinstance(jac, bool) or callable(jac)):
             raise InvalidError(
-                f"jac is {jac!r}; allowed: a function of the Jacobian, True where `residuals` returns (residuals, jacobian), "
-                "None: it is found from the evaluations"
+                f"jac is {jac!r}; allowed: a function that returns the Jacobian, True if `residuals` returns (residuals, jacobian), "
+                "None if it is to be estimated from the evaluations"
             )
         super().__init__(fun, args, space, constraints, jac is True)
         self._slopes = Objective(jac, args, space) if callable(jac) else None

@@ -128,7 +128,7 @@ class Optimizer:
         **switches: Unpack[Switches],
     ) -> None:
         if residuals not in (True, False):
-            raise InvalidError(f"residuals is {residuals!r}; allowed: True, where residuals are told, False")
+            raise InvalidError(f"residuals is {residuals!r}; allowed: True, if residuals are told, or False")
         if residuals and direction != "minimize":
             raise InvalidError(f'direction is {direction!r}; with residuals it is "minimize"')
         given: dict[str, Any] = {"budget": budget, "target": target, "tolerance": tolerance}
@@ -265,7 +265,7 @@ class Optimizer:
         if n is None:
             return self._trial(self._core.ask())
         if not (hasattr(n, "__index__") and 1 <= operator.index(n) <= _MOST_ASKED):
-            raise InvalidError(f"points to ask: {n!r}; allowed: 1 to {_MOST_ASKED}")
+            raise InvalidError(f"the number of points to ask for is {n!r}; allowed: 1 to {_MOST_ASKED}")
         return [self._trial(suggestion) for suggestion in self._core.ask_many(n)]
 
     def _trial(self, suggestion: tuple[int, list[float]]) -> Trial:

@@ -124,7 +124,7 @@ def outcome_of(value: Any, **parts: Any) -> Outcome:
     given = {name: part for name, part in parts.items() if part is not None}
     if isinstance(value, Outcome):
         if given:
-            raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+            raise InvalidError(f"{min(given)} is a part of the Outcome: pass it there")
         return value
     if value is None and not any(np.size(given.get(part, ())) for part in ("constraints", "residuals")):
         value = as_value(value)  # says what is allowed

@@ -155,7 +155,7 @@ class Categorical(_Shown):
 
     def __post_init__(self) -> None:
         if isinstance(self.choices, (str, bytes)) or not hasattr(self.choices, "__iter__"):
-            raise InvalidError(f"choices are a list of labels, not {self.choices!r}")
+            raise InvalidError(f"choices must be a list of labels, not {self.choices!r}")
         object.__setattr__(self, "choices", tuple(self.choices))
 
     def to_number(self, value: Any) -> float:
@@ -166,7 +166,7 @@ class Categorical(_Shown):
         for found in (same, alike, equal):
             if found:
                 return float(found[0])
-        raise InvalidError(f"{value!r} is none of the choices: {self.allowed}")
+        raise InvalidError(f"{value!r} is not one of the choices: {self.allowed}")
 
     def from_number(self, number: float) -> Any:
         """The value that a number of the core stands for."""
@@ -238,7 +238,7 @@ ParameterLike: TypeAlias = "Parameter | tuple[float, float] | list[Any]"
 def checked(name: str, parameter: object) -> Parameter:
     """The parameter with bounds of its own type; a pair of numbers stands for a `Real`, a list of labels for a `Categorical`."""
     if not isinstance(name, str):
-        raise InvalidError(f"the name of a parameter is a string, not {name!r}")
+        raise InvalidError(f"the name of a parameter must be a string, not {name!r}")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -386,7 +386,7 @@ def _number(value: Any) -> float:
     try:
         return as_float(value)
     except (TypeError, ValueError):
-        raise InvalidError(f"a point is made of numbers, not {value!r}") from None
+        raise InvalidError(f"a point consists of numbers, not {value!r}") from None
 
 
 def _bound(name: str, end: str, value: Any) -> float:

@@ -187,7 +187,7 @@ class Run:
         self._alike = kind, n
         if n >= self._max_first_failures:
             raise SystematicFailure(
-                f"the first {n} evaluations all failed alike, the last one with {outcome.reason}; "
+                f"the first {n} evaluations all failed in the same way, the last one with {outcome.reason}; "
                 "max_first_failures sets how many may (None: any number)"
             ) from outcome.exception
 

@@ -85,7 +85,7 @@ class Space(Mapping[str, Parameter]):
     ) -> None:
         if not isinstance(parameters, Mapping):
             raise InvalidError(
-                f"a Space is made of a mapping from names to parameters, not of {parameters!r}"
+                f"a Space takes a mapping from names to parameters, not {parameters!r}"
             )
         twice = sorted(set(parameters) & set(named))
         if twice:
@@ -180,7 +180,7 @@ class Space(Mapping[str, Parameter]):
         unknown = [name for name in params if name not in self]
         if unknown:
             raise InvalidError(
-                f"a point has the unknown {unknown[0]!r}; the parameters are {', '.join(self)}"
+                f"a point has the unknown parameter {unknown[0]!r}; the parameters are {', '.join(self)}"
             )
         numbers: dict[str, float] = {}
         holds: dict[str, bool] = {}
@@ -324,7 +324,7 @@ def _array(x: Any, what: str = "a point") -> Vector:
     try:
         return np.array(x, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidError(f"{what} is made of numbers, not {x!r}") from error
+        raise InvalidError(f"{what} consists of numbers, not {x!r}") from error
 
 
 def _vector(x: Any) -> Vector:

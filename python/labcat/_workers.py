@@ -77,7 +77,7 @@ def backend_of(workers: Any, objective: Objective, timeout: float | None = None)
     if isinstance(workers, tuple) and len(workers) == 2:
         workers, width = workers
         if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-            raise InvalidError(f"evaluations at once: {width!r}; it must be an integer above 0")
+            raise InvalidError(f"the number of evaluations at once is {width!r}; it must be an integer above 0")
     if hasattr(workers, "submit"):
         return _Futures(workers.submit, width or _width(workers), objective)
     if hasattr(workers, "apply_async"):
@@ -194,7 +194,7 @@ class _Map:
                 outcome = next(outcomes)
             except StopIteration:
                 raise InvalidError(
-                    f"workers={self._map!r} gave fewer results than points"
+                    f"workers={self._map!r} returned fewer results than points"
                 ) from None
             yield trial, outcome
 
