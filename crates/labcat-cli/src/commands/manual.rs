@@ -1,4 +1,4 @@
-//! `completions`, `man` and `help`: from the definition of the command line, and from the manual that comes with the program.
+//! `completions`, `man` and `help`, made from the definition of the command line and from the manual.
 
 use std::io::{Write, stdout};
 

@@ -1,4 +1,4 @@
-//! What a run shows: a live display on a terminal, plain lines elsewhere, JSON events for machines.
+//! The output of a run: a live display on a terminal, plain lines elsewhere, JSON events for machines.
 
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::time::{Duration, Instant};

@@ -239,7 +239,9 @@ impl Series {
         }
         if let Some(row) = at.windows(2).position(|pair| pair[0] > pair[1]) {
             let (before, after) = (number(at[row]), number(at[row + 1]));
-            return Err(format!("has {after} after {before} in {name}: it must not decrease, because the simulation is interpolated"));
+            return Err(format!(
+                "has {after} after {before} in {name}: it must not decrease, because the simulation is interpolated"
+            ));
         }
         Ok(Curve { at, values, name })
     }

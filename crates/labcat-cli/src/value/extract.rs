@@ -37,7 +37,7 @@ pub(crate) enum Row {
     Last,
 }
 
-/// What stands between the cells.
+/// The separator of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Separator {
     Byte(u8),
@@ -114,7 +114,7 @@ pub(super) fn last_line(text: &str) -> Option<&str> {
     text.rsplit(['\n', '\r']).map(str::trim).find(|line| !line.is_empty())
 }
 
-/// Those of the texts that are numbers, by name.
+/// The texts that are numbers, by name.
 fn numbers<'t>(names: &[String], text: impl Fn(&str) -> Option<&'t str>) -> Map<String, Value> {
     names.iter().filter_map(|name| Some((name.clone(), number(text(name)?)?.into()))).collect()
 }

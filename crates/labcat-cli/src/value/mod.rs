@@ -1,4 +1,4 @@
-//! The value of an evaluation: what a command gave, and how it is found in what the command wrote.
+//! The value of an evaluation, and how it is found in the output of the command.
 
 mod extract;
 mod numbers;
@@ -15,12 +15,12 @@ const FIELDS_KEPT: usize = 4 * 1024;
 /// How much a value may differ from the sum of squares of the residuals beside it, by rounding.
 const SAME_VALUE: f64 = 1e-6;
 
-/// What a command gave: its value, and whatever else stood beside it.
+/// The result of a command: its value, and everything that was printed with it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
     /// Missing only where a constraint is violated.
     pub(crate) value: Option<f64>,
-    /// Standard deviation of the noise in it, if the command told.
+    /// Standard deviation of the noise in the value, if the command printed it.
     pub(crate) std: Option<f64>,
     /// The residuals whose squares sum to the value; empty if there are none.
     pub(crate) residuals: Vec<f64>,
@@ -38,7 +38,7 @@ impl Reading {
         Reading::with(Some(value), Map::new())
     }
 
-    /// A value, or none, and what stands beside it.
+    /// A value, or none, with the fields printed beside it.
     pub(crate) fn with(value: Option<f64>, mut fields: Map<String, Value>) -> Reading {
         let value = value.map(|value| value + 0.0);
         fields.insert("value".to_owned(), value.into());
@@ -94,7 +94,7 @@ impl Reading {
         stored.get("std")?.as_f64().filter(|std| *std >= 0.0)
     }
 
-    /// What was stored, read back; `None` if it is no object.
+    /// The stored object, read back; `None` if it is not an object.
     pub(crate) fn restored(stored: Value) -> Option<Reading> {
         let (std, gradient) = (Reading::stored_std(&stored), Reading::stored_gradient(&stored));
         let Value::Object(fields) = stored else { return None };

@@ -1,4 +1,4 @@
-//! A whole column of numbers, in what a command wrote or in measured data.
+//! A column of numbers in the output of a command, or in measured data.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -7,7 +7,7 @@ use super::extract::{self, json_document, json_path};
 use super::{Column, Separator, number};
 use crate::format::shortened;
 
-/// Where many numbers stand in a text.
+/// Where to find a list of numbers in a text.
 #[derive(Clone, Debug)]
 pub(crate) enum Numbers {
     /// In a column of a table.
@@ -22,7 +22,7 @@ impl Numbers {
         json_path(text).map(Numbers::Json)
     }
 
-    /// What they are called: the column or the path.
+    /// The name of the column, or the path.
     pub(crate) fn name(&self) -> String {
         match self {
             Numbers::Column { column: Column::Named(name), .. } => name.clone(),
@@ -41,7 +41,8 @@ impl Numbers {
                 let cell = |(row, cells): (usize, &csv::StringRecord)| {
                     let row = row + 1;
                     let cell = cells.get(index).ok_or_else(|| format!("has no column {} in row {row}", index + 1))?;
-                    let wrong = || format!("has `{}` in row {row} of column {column}, which is not a number", shortened(cell));
+                    let wrong =
+                        || format!("has `{}` in row {row} of column {column}, which is not a number", shortened(cell));
                     if cell.is_empty() { Ok(None) } else { number(cell).map(finite).ok_or_else(wrong) }
                 };
                 rows.iter().enumerate().map(cell).collect()
