@@ -225,7 +225,7 @@ def report(path):
         raise SystemExit("the picture of a report needs chromium or google-chrome: scripts/apt-install browser")
     with tempfile.TemporaryDirectory() as place:
         command = [browser, "--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={place}", "--window-size=1000,900"]
-        subprocess.run([*command, f"--screenshot={path}", page.as_uri()], check=True, capture_output=True, timeout=120)
+        subprocess.run([*command, f"--screenshot={path}", page.as_uri()], check=True, capture_output=True, timeout=600)
 
 
 PICTURES = {
