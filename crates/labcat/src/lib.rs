@@ -32,8 +32,7 @@
 //! # Guarantees
 //!
 //! - One seed gives one stream of suggestions: in debug and release builds, with any target CPU, on every platform. Every
-//!   transcendental function comes from `math`, no sum is reordered by vectorisation, and wide instructions, chosen at run time, change no
-//!   bit.
+//!   transcendental function comes from `math`, no sum is reordered by vectorisation, and wide instructions change no bit.
 //! - Nothing that a caller does causes a panic; errors name the value and what is allowed.
 //! - No result is lost: values that are not finite are failures, and results that arrive after a stop are recorded.
 //! - There is no printing, no clock, no thread and no library to link.
