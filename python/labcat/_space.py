@@ -136,7 +136,7 @@ class Space(Mapping[str, Parameter]):
         return {name: found for name, found in self._conditions.items() if len(found) > 1 or (found and len(found[0]) > 1)}
 
     def _holds(self, name: str, holds: Mapping[str, bool], numbers: Mapping[str, float]) -> bool:
-        """Whether a parameter is there, given those before it."""
+        """Whether a parameter applies, given the values of those before it."""
         alternatives = self._conditions[name]
         return not alternatives or any(
             all(holds[other] and numbers[other] in allowed for other, allowed in one.items()) for one in alternatives
@@ -148,7 +148,7 @@ class Space(Mapping[str, Parameter]):
 
     @property
     def n_free(self) -> int:
-        """How many parameters are not fixed, at least 1: what budgets go by."""
+        """The number of parameters that are not fixed, at least 1; the default budget depends on it."""
         return self._free
 
     @property
@@ -226,7 +226,7 @@ class Space(Mapping[str, Parameter]):
 
 
 def is_frame(x: object) -> bool:
-    """Whether it is a pandas data frame, or something like it."""
+    """Whether it is a pandas data frame, or looks like one."""
     return hasattr(x, "columns") and hasattr(x, "to_dict")
 
 
@@ -236,7 +236,7 @@ def rows_of(frame: Any) -> list[dict[str, Any]]:
 
 
 def _known(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row without what is missing: None and NaN."""
+    """A row without missing values, which are None and NaN."""
     return {str(name): value for name, value in row.items() if value is not None and value == value}
 
 
@@ -252,7 +252,7 @@ def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
 
 
 def radius_of(radius: Radius | None, space: Space, points: int) -> list[float] | None:
-    """How far the first design reaches along each parameter, as the core takes it; `points` are those it begins at."""
+    """The reach of the first design along each parameter, as the core takes it; `points` is the number of starting points."""
     if radius is None:
         return None
     if points != 1:
@@ -310,7 +310,7 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
 
 
 def _transposed(bounds: Any) -> str:
-    """What to write, if lower and upper bounds were given one after the other."""
+    """A hint, if all lower bounds were given first and then all upper bounds."""
     try:
         low, high = (np.asarray(part, dtype=np.float64) for part in bounds)
     except (TypeError, ValueError):
