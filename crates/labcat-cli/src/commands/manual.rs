@@ -39,7 +39,10 @@ pub(crate) fn help(args: &cli::Help) -> Result<(), Failure> {
         for (topic, heading) in TOPICS {
             writeln!(out, "  {topic:<14} {heading}")?;
         }
-        writeln!(out, "labcat help COMMAND, or labcat COMMAND --help, explains a command; labcat --help lists the commands")?;
+        writeln!(
+            out,
+            "labcat help COMMAND, or labcat COMMAND --help, explains a command; labcat --help lists the commands"
+        )?;
         return Ok(());
     };
     if let Some((_, heading)) = TOPICS.iter().find(|(name, _)| name == topic) {
