@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Run a study: evaluate one suggestion after another; the same command resumes
     Run(Run),
-    /// Run a study together with other workers on this machine, one evaluation at a time each
+    /// Share a study with other workers on this machine, one evaluation at a time
     Worker(Worker),
     /// Run failed evaluations again, once their cause is fixed
     Retry(Retry),
@@ -130,8 +130,8 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat worker study.toml &            start as many workers as evaluations shall run at a time,
-  labcat worker study.toml &            whenever you like, from any terminal or batch job on this machine
+  labcat worker study.toml &            one worker,
+  labcat worker study.toml &            and another, at any time, from any terminal on this machine
   labcat status study.toml
 
 If a worker dies, another one takes over its evaluation. Ctrl-C ends this worker's evaluation; the others continue.")]
