@@ -228,7 +228,7 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
     whole.labcat(&["run", "s.toml"]).expect(0);
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let dir = Dir::new("interrupt");
-        dir.write("s.toml", &text("[ {id} -lt 5 ] || { echo $$ > shell; sleep 600; }; echo {x}"));
+        dir.write("s.toml", &text("if [ {id} -ge 5 ]; then echo $$ > shell; sleep 600; fi; echo {x}"));
         let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let sixth = || fs::read_to_string(dir.path("shell")).is_ok_and(|text| text.ends_with('\n'));
         wait_for("the sixth evaluation", sixth); // of one worker: five were told
@@ -303,7 +303,7 @@ fn a_database_of_something_else_is_left_alone() {
     let dir = Dir::new("foreign");
     dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
     rusqlite::Connection::open(dir.path("s.db")).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
-    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of something else");
+    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of another program");
     dir.labcat(&["status", "s.toml"]).expect(2);
     let dir = Dir::new("no-database");
     dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
