@@ -77,7 +77,10 @@ def standing(
     title: str, records: Sequence[Record], evaluations: int, names: Sequence[str], note: str = ""
 ) -> list[Block]:
     """The table, who is best where, and how often each is below the first."""
-    lines = [leaders(records, evaluations, names), *(against(records, evaluations, names[0], name) for name in names[1:])]
+    lines = [
+        leaders(records, evaluations, names),
+        *(against(records, evaluations, names[0], name) for name in names[1:]),
+    ]
     return [median_table(title, records, evaluations, note), Text("\n".join(lines))]
 
 

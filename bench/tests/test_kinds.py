@@ -403,7 +403,9 @@ def test_another_build_takes_part_beside_this_one(tmp_path, capsys):
     both = f"default,default@{sys.executable}"
     arguments = ["--problems", "G8", "--runs", "2", "--budget", "8", "--preset", both, "--peers", "random"]
     assert run(tmp_path, "engineering", *arguments) == 0
-    line = f"- LABCAT (default)@{sys.executable} against LABCAT (default): lower in 0, higher in 0 of 2 runs, +.000 ± .000"
+    line = (
+        f"- LABCAT (default)@{sys.executable} against LABCAT (default): lower in 0, higher in 0 of 2 runs, +.000 ± .000"
+    )
     assert line in capsys.readouterr().out
     assert run(tmp_path, "choices", "--tasks", "func2C", "--runs", "1", "--preset", "default@/no/such/python") == 2
     assert "cannot be started" in capsys.readouterr().err
@@ -422,8 +424,9 @@ def test_runs_of_one_seed_are_compared():
         "- b against a: lower in 0, higher in 6 of 8 runs, +.750 ± .177 a run; beyond two standard errors:"
         " f +.750 ± .250, g +.750 ± .250."
     )
-    assert "lower in 2, higher in 2 of 8 runs, +.000 ± .289 a run; beyond two standard errors: none." in medians.against(
-        records, 1, "a", "c"
+    assert (
+        "lower in 2, higher in 2 of 8 runs, +.000 ± .289 a run; beyond two standard errors: none."
+        in medians.against(records, 1, "a", "c")
     )
 
 
