@@ -228,7 +228,7 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
     whole.labcat(&["run", "s.toml"]).expect(0);
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let dir = Dir::new("interrupt");
-        dir.write("s.toml", &text("[ {id} -lt 5 ] || { echo $$ > shell; sleep 600; }; echo {x}"));
+        dir.write("s.toml", &text("if [ {id} -ge 5 ]; then echo $$ > shell; sleep 600; fi; echo {x}"));
         let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let sixth = || fs::read_to_string(dir.path("shell")).is_ok_and(|text| text.ends_with('\n'));
         wait_for("the sixth evaluation", sixth); // of one worker: five were told
