@@ -57,8 +57,8 @@ pub fn minimise(
         price = multipliers.iter().fold(price, |a, m| a.max(1.5 * m));
         let cost = |l: &Look| l.value + price * l.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>();
         let farthest = step.x.iter().take(x.len()).fold(0.0_f64, |a, p| a.max(p.abs()));
-        // Where so short a step leads no lower, the rest is rounding.
-        let trials = if farthest < SHORT * radius { 1 } else { BACKTRACKS };
+        // Where so short a step leads no lower, the rest is rounding. (Along a curved constraint it may violate that by more than it gains.)
+        let trials = if here.limits.is_empty() && farthest < SHORT * radius { 1 } else { BACKTRACKS };
         let mut length = 1.0;
         let mut moved = false;
         for _ in 0..trials {
