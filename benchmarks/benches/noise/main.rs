@@ -297,6 +297,40 @@ fn cost() -> Result<(), labcat::Error> {
     Ok(())
 }
 
+/// Milliseconds of 300 steps on a rippled bowl, σ = 1 in [−5, 5]^d, without noise and under it, averaged over seeds. Every run is the same again:
+/// the least time of each step stands, since other programs only ever make it longer.
+fn steps(seeds: u64, dims: &[usize]) -> Result<(), labcat::Error> {
+    const STEPS: usize = 300;
+    const AGAIN: usize = 5;
+    for &d in dims {
+        let mut total = [0.0; 3];
+        for seed in 0..seeds {
+            let c = Dice(1000 + seed).between(d, -2.0, 2.0);
+            for (total, noise) in total.iter_mut().zip([Noise::None, Noise::Auto, Noise::Sigma(1.0)]) {
+                let mut least = [f64::INFINITY; STEPS];
+                for _ in 0..AGAIN {
+                    let mut dice = Dice(77 + seed);
+                    let sigma = if noise == Noise::None { 0.0 } else { 1.0 };
+                    let mut optimizer = optimizer(Domain::new(&vec![(-5.0, 5.0); d])?, noise, seed, 0)?;
+                    for (n, least) in least.iter_mut().enumerate() {
+                        let begun = std::time::Instant::now();
+                        run(&mut optimizer, n + 1, |x| (value("wavy", &minus(x, &c)) + sigma * dice.normal()).into())?;
+                        *least = least.min(begun.elapsed().as_secs_f64());
+                    }
+                }
+                *total += 1e3 * least.iter().sum::<f64>() / seeds as f64;
+            }
+        }
+        let [plain, auto, given] = total;
+        println!(
+            "d = {d}: plain {plain:.1} ms, auto {auto:.1} ({:.1} times), given {given:.1} ({:.1} times)",
+            auto / plain,
+            given / plain
+        );
+    }
+    Ok(())
+}
+
 /// What is predicted after a noiseless run on Rosenbrock's function, at (0, 0), far away and at its own points.
 fn exact() -> Result<(), labcat::Error> {
     let f = |x: &[f64]| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (1.0 - x[0]).powi(2);
@@ -329,10 +363,11 @@ fn main() -> Result<(), labcat::Error> {
         Some("outliers") => outliers(seeds),
         Some("batches") => batches(seeds),
         Some("cost") => cost(),
+        Some("steps") => steps(seeds, &dims),
         Some("exact") => exact(),
         _ => {
             println!(
-                "coverage, confirm, strong, constraints, labels, binomial, outliers, batches (each with a number of seeds), cost or exact"
+                "coverage, confirm, strong, constraints, labels, binomial, outliers, batches, steps (each with a number of seeds), cost or exact"
             );
             Ok(())
         }

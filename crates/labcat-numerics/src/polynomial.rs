@@ -216,16 +216,13 @@ impl Polynomial {
         self.terms.degree() <= 2 && linalg::cholesky(&mut self.factor).is_ok()
     }
 
-    /// The gradients of the monomials at `x`, of values `values`, one column each, by the rule for products.
-    fn slopes(&self, x: &[f64], values: &[f64]) -> Matrix {
-        let mut slopes = Matrix::zeros(x.len(), values.len());
-        for (m, &(of, j)) in (1..).zip(&self.monomials) {
-            for k in 0..x.len() {
-                slopes[(k, m)] = slopes[(k, of)] * x[j];
-            }
-            slopes[(j, m)] += values[of];
+    /// What each monomial is worth to the sum at `x`, by itself and as a factor of later ones: the chain rule from the last to the first.
+    fn worth(&self, x: &[f64]) -> Vec<f64> {
+        let mut worth = self.coefficients.clone();
+        for (m, &(of, j)) in (1..worth.len()).zip(&self.monomials).rev() {
+            worth[of] += worth[m] * x[j];
         }
-        slopes
+        worth
     }
 }
 
@@ -237,9 +234,8 @@ impl Program for Polynomial {
             gradient.copy_from_slice(&self.coefficients[1..=x.len()]);
             x.iter().enumerate().for_each(|(j, x)| linalg::axpy(&mut gradient, *x, self.hessian.col(j)));
         } else {
-            let slopes = self.slopes(x, &values);
-            let each = self.coefficients.iter().enumerate();
-            each.for_each(|(m, factor)| linalg::axpy(&mut gradient, *factor, slopes.col(m)));
+            let each = self.monomials.iter().zip(self.worth(x).into_iter().skip(1));
+            each.for_each(|(&(of, j), worth)| gradient[j] += worth * values[of]);
         }
         Look { value: linalg::dot(&values, &self.coefficients), gradient, limits: Vec::new() }
     }
@@ -250,18 +246,19 @@ impl Program for Polynomial {
         }
         let (d, mut values) = (x.len(), Vec::with_capacity(self.coefficients.len()));
         self.monomials_at(x, &mut values);
-        let (slopes, mut bends) = (self.slopes(x, &values), Matrix::zeros(d * d, values.len()));
+        let worth = self.worth(x);
         let mut hessian = Matrix::zeros(d, d);
-        for (m, (&(of, j), factor)) in (1..).zip(self.monomials.iter().zip(&self.coefficients[1..])) {
-            for k in 0..d {
-                for i in 0..d {
-                    bends[(i + d * k, m)] += bends[(i + d * k, of)] * x[j];
-                }
-                bends[(j + d * k, m)] += slopes[(k, of)];
-                bends[(k + d * j, m)] += slopes[(k, of)];
+        let (mut slopes, mut bends) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+        for k in 0..d {
+            // How all of it changes with x_k.
+            for (m, &(of, j)) in (1..values.len()).zip(&self.monomials) {
+                slopes[m] = slopes[of] * x[j] + if j == k { values[of] } else { 0.0 };
             }
-            for k in 0..d {
-                linalg::axpy(hessian.col_mut(k), *factor, &bends.col(m)[d * k..d * (k + 1)]);
+            bends.fill(0.0);
+            let column = hessian.col_mut(k);
+            for (m, &(of, j)) in (1..values.len()).zip(&self.monomials).rev() {
+                column[j] += bends[m] * values[of] + worth[m] * slopes[of];
+                bends[of] += bends[m] * x[j] + if j == k { worth[m] } else { 0.0 };
             }
         }
         hessian

@@ -21,47 +21,67 @@ pub struct Solved {
 /// The constraints aᵢᵀx ≤ bᵢ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Halfspaces {
-    /// (aᵢ, bᵢ).
-    rows: Vec<(Vec<f64>, f64)>,
+    /// The aᵢ one after another, and the bᵢ.
+    normals: Vec<f64>,
+    offsets: Vec<f64>,
 }
 
 impl Halfspaces {
     /// Adds a constraint.
-    pub fn push(&mut self, normal: Vec<f64>, offset: f64) {
-        self.rows.push((normal, offset));
+    pub fn push(&mut self, normal: &[f64], offset: f64) {
+        self.normals.extend_from_slice(normal);
+        self.offsets.push(offset);
     }
 
     /// |xᵢ| ≤ `half`.
     pub fn cube(d: usize, half: f64) -> Self {
-        let mut all = Self::default();
+        let (mut all, mut normal) = (Self::default(), vec![0.0; d]);
         for i in 0..d {
             for sign in [1.0, -1.0] {
-                let mut normal = vec![0.0; d];
                 normal[i] = sign;
-                all.push(normal, half);
+                all.push(&normal, half);
             }
+            normal[i] = 0.0;
         }
         all
     }
 
     /// Keeps those whose normals are wanted.
     pub fn retain(&mut self, wanted: impl Fn(&[f64]) -> bool) {
-        self.rows.retain(|(a, _)| wanted(a));
+        let all = std::mem::take(self);
+        all.rows().filter(|(a, _)| wanted(a)).for_each(|(a, b)| self.push(a, b));
     }
 
     /// The same constraints on steps from `x`.
     pub fn moved(&self, x: &[f64]) -> Self {
-        Self { rows: self.rows.iter().map(|(a, b)| (a.clone(), b - linalg::dot(a, x))).collect() }
+        let offsets = self.rows().map(|(a, b)| b - linalg::dot(a, x)).collect();
+        Self { normals: self.normals.clone(), offsets }
     }
 
     /// The same constraints with one more variable, and its factor in each of them.
-    pub fn widened(mut self, factor: impl Fn(usize) -> f64) -> Self {
-        self.rows.iter_mut().enumerate().for_each(|(i, (normal, _))| normal.push(factor(i)));
-        self
+    pub fn widened(&self, factor: impl Fn(usize) -> f64) -> Self {
+        let mut all = Self::default();
+        for (i, (a, b)) in self.rows().enumerate() {
+            all.push(a, b);
+            all.normals.push(factor(i));
+        }
+        all
+    }
+
+    /// Each with its offset.
+    fn rows(&self) -> impl Iterator<Item = (&[f64], f64)> {
+        let d = self.normals.len() / self.len().max(1);
+        self.normals.chunks_exact(d.max(1)).zip(self.offsets.iter().copied())
+    }
+
+    /// The normal of constraint i.
+    fn normal(&self, i: usize) -> &[f64] {
+        let d = self.normals.len() / self.len();
+        &self.normals[d * i..d * (i + 1)]
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.offsets.len()
     }
 }
 
@@ -93,7 +113,6 @@ pub fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solve
     let d = g.len();
     let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
     linalg::solve(factor, &mut x);
-    let lengths: Vec<f64> = within.rows.iter().map(|(a, _)| linalg::dot(a, a).sqrt()).collect();
     let mut active: Vec<usize> = Vec::new();
     let mut multipliers: Vec<f64> = Vec::new();
     // H⁻¹ aᵢ of the active constraints.
@@ -101,19 +120,22 @@ pub fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solve
     let mut changes = CHANGES * (within.len() + d) + 10;
     loop {
         let mut worst: Option<(usize, f64)> = None;
-        for (i, (a, b)) in within.rows.iter().enumerate() {
-            if active.contains(&i) || lengths[i] == 0.0 {
+        for (i, (a, b)) in within.rows().enumerate() {
+            if active.contains(&i) {
                 continue;
             }
             let size = b.abs() + a.iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>();
             let by = linalg::dot(a, &x) - b;
-            if by > ROUNDING * size && worst.is_none_or(|(_, w)| by / lengths[i] > w) {
-                worst = Some((i, by / lengths[i]));
+            if by > ROUNDING * size {
+                let length = linalg::dot(a, a).sqrt();
+                if length > 0.0 && worst.is_none_or(|(_, w)| by / length > w) {
+                    worst = Some((i, by / length));
+                }
             }
         }
         let Some((entering, _)) = worst else { break };
-        let (a, b) = &within.rows[entering];
-        let mut image = a.clone();
+        let (a, b) = (within.normal(entering), within.offsets[entering]);
+        let mut image = a.to_vec();
         linalg::solve(factor, &mut image);
         let mut own = 0.0;
         loop {
@@ -172,7 +194,7 @@ fn project(active: &[usize], images: &[Vec<f64>], a: &[f64], within: &Halfspaces
     let mut gram = Matrix::zeros(q, q);
     for (row, &i) in active.iter().enumerate() {
         for (col, image) in images.iter().enumerate() {
-            gram[(row, col)] = linalg::dot(&within.rows[i].0, image);
+            gram[(row, col)] = linalg::dot(within.normal(i), image);
         }
     }
     let mut r: Vec<f64> = images.iter().map(|image| linalg::dot(image, a)).collect();

@@ -30,6 +30,8 @@ const ELASTIC: f64 = 1e3;
 /// Lengths of a step that are tried, each a part of the one before.
 const BACKTRACKS: usize = 8;
 const SHORTER: f64 = 0.4;
+/// Only steps longer than this part of the radius are shortened.
+const SHORT: f64 = 1e-8;
 
 /// A local minimum over `within`, a convex set of size about `radius` that holds `start`: at most `rounds` quadratic programs. Where the
 /// constraints cannot be met they are violated as little as the programs can tell. Gives the
@@ -54,9 +56,12 @@ pub fn minimise(
         multipliers.extend_from_slice(&step.multipliers[fixed..fixed + here.limits.len()]);
         price = multipliers.iter().fold(price, |a, m| a.max(1.5 * m));
         let cost = |l: &Look| l.value + price * l.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>();
+        let farthest = step.x.iter().take(x.len()).fold(0.0_f64, |a, p| a.max(p.abs()));
+        // Where so short a step leads no lower, the rest is rounding. (Along a curved constraint it may violate that by more than it gains.)
+        let trials = if here.limits.is_empty() && farthest < SHORT * radius { 1 } else { BACKTRACKS };
         let mut length = 1.0;
         let mut moved = false;
-        for _ in 0..BACKTRACKS {
+        for _ in 0..trials {
             let trial: Vec<f64> = x.iter().zip(&step.x).map(|(x, p)| x + length * p).collect();
             let there = program.look(&trial);
             if cost(&there) < cost(&here) {
@@ -65,7 +70,6 @@ pub fn minimise(
             }
             length *= SHORTER;
         }
-        let farthest = step.x.iter().take(x.len()).fold(0.0_f64, |a, p| a.max(p.abs()));
         if !moved || farthest < 1e-12 * radius {
             break;
         }
@@ -78,7 +82,7 @@ fn solve(h: &Matrix, here: &Look, within: &Halfspaces, x: &[f64], floor: f64) ->
     let d = x.len();
     let mut rows = within.moved(x);
     for (g, slope) in &here.limits {
-        rows.push(slope.clone(), -g);
+        rows.push(slope, -g);
     }
     let factor = qp::factor_convex(h, floor)?;
     qp::minimise(&factor, &here.gradient, &rows).or_else(|| {
@@ -93,7 +97,7 @@ fn solve(h: &Matrix, here: &Look, within: &Halfspaces, x: &[f64], floor: f64) ->
         let mut rows = rows.widened(|i| if i < within.len() { 0.0 } else { -1.0 });
         let mut least = vec![0.0; d + 1];
         least[d] = -1.0;
-        rows.push(least, 0.0);
+        rows.push(&least, 0.0);
         qp::minimise(&qp::factor_convex(&larger, floor.max(1e-9))?, &gradient, &rows)
     })
 }

@@ -156,8 +156,8 @@ impl Known {
         let middle: Vec<f64> = domain.parameters().iter().map(|p| 0.5 * p.low + 0.5 * p.high).collect();
         let mut within = Halfspaces::cube(d, 1.0);
         let mut push = |a: &[f64], b: f64, sign: f64, slack: f64| {
-            let normal = (0..d).map(|j| sign * a[j] * domain.stretch(j, 0.0)).collect();
-            within.push(normal, sign * (b - linalg::dot(a, &middle)) + slack);
+            let normal: Vec<f64> = (0..d).map(|j| sign * a[j] * domain.stretch(j, 0.0)).collect();
+            within.push(&normal, sign * (b - linalg::dot(a, &middle)) + slack);
         };
         for (a, b) in self.linear.iter().chain(&self.linear_functions) {
             push(a, *b, 1.0, 0.0);
@@ -275,7 +275,7 @@ impl Known {
             direction
         }) {
             let inside = 1e-9 * linalg::dot(&normal, &normal).sqrt();
-            within.push(normal, -g - inside);
+            within.push(&normal, -g - inside);
         }
         let step = qp::nearest(d, &within)?;
         Some(u.iter().zip(&step).map(|(u, p)| (u + p).clamp(-1.0, 1.0)).collect())

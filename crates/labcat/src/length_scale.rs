@@ -42,6 +42,8 @@ pub(crate) struct LengthScales {
     gradient: Vec<f64>,
     /// ℓ* of the newest step.
     pub(crate) ell: Vec<f64>,
+    /// Slope and information of its model in ln σ² of the noise.
+    pub(crate) noise: (f64, f64),
 }
 
 impl LengthScales {
@@ -79,6 +81,7 @@ impl LengthScales {
         let affordable = curvature == Curvature::AverageInformation || d <= HESSIAN_MAX_DIM;
         let curvature = affordable.then_some(curvature);
         self.derivatives.compute(gp, curvature);
+        self.noise = if gp.noise().is_empty() { (0.0, 0.0) } else { gp.noise_slopes(self.derivatives.inverse()) };
         let precision = prior_sigma.map_or(0.0, |sigma| 1.0 / (sigma * sigma));
         self.gradient.clear();
         // J − ln ℓ / σ²_prior

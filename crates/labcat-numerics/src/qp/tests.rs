@@ -14,7 +14,8 @@ fn random(rng: &mut Rng, d: usize, m: usize, around: bool) -> (Matrix, Vec<f64>,
     let g = (0..d).map(|_| 10.0 * draw(-1.0)).collect();
     let mut within = Halfspaces::default();
     for _ in 0..m {
-        within.push((0..d).map(|_| draw(-1.0)).collect(), draw(if around { 0.0 } else { -1.0 }));
+        let normal: Vec<f64> = (0..d).map(|_| draw(-1.0)).collect();
+        within.push(&normal, draw(if around { 0.0 } else { -1.0 }));
     }
     (h, g, within)
 }
@@ -31,13 +32,12 @@ fn a_solution_meets_the_conditions_of_karush_kuhn_and_tucker() {
         for j in 0..d {
             linalg::axpy(&mut slope, x[j], h.col(j));
         }
-        for ((a, _), u) in within.rows.iter().zip(&multipliers) {
+        for ((a, _), u) in within.rows().zip(&multipliers) {
             assert!(*u >= 0.0);
             linalg::axpy(&mut slope, *u, a);
         }
         assert!(slope.iter().all(|s| s.abs() < 1e-8), "round {round}: {slope:?}");
-        for (i, u) in multipliers.iter().enumerate() {
-            let (a, b) = &within.rows[i];
+        for ((a, b), u) in within.rows().zip(&multipliers) {
             let by = linalg::dot(a, &x) - b;
             assert!(by < 1e-9 && (*u == 0.0 || by.abs() < 1e-9), "round {round}: {by:e}");
         }
@@ -48,8 +48,8 @@ fn a_solution_meets_the_conditions_of_karush_kuhn_and_tucker() {
 fn contradictions_are_told() {
     let factor = factor_convex(&Matrix::identity(2), 0.0).unwrap();
     let mut within = Halfspaces::default();
-    within.push(vec![1.0, 1.0], -1.0);
-    within.push(vec![-1.0, -1.0], -1.0);
+    within.push(&[1.0, 1.0], -1.0);
+    within.push(&[-1.0, -1.0], -1.0);
     assert_eq!(minimise(&factor, &[0.0, 0.0], &within), None);
 }
 

@@ -165,9 +165,10 @@ impl Frame {
     /// Adds the bounds of a box as constraints on the local coordinates.
     pub(crate) fn push_box(&self, bounds: &[(f64, f64)], within: &mut Halfspaces) {
         for (j, (low, high)) in bounds.iter().enumerate() {
-            let row: Vec<f64> = self.scale.iter().enumerate().map(|(i, s)| self.rotation[(j, i)] * s).collect();
-            within.push(row.clone(), high - self.centre[j]);
-            within.push(row.into_iter().map(|v| -v).collect(), self.centre[j] - low);
+            let mut row: Vec<f64> = self.scale.iter().enumerate().map(|(i, s)| self.rotation[(j, i)] * s).collect();
+            within.push(&row, high - self.centre[j]);
+            row.iter_mut().for_each(|v| *v = -*v);
+            within.push(&row, self.centre[j] - low);
         }
     }
 

@@ -53,7 +53,7 @@ impl Derivatives {
     ///
     /// The print of appendix D has the signs of −H.
     pub(crate) fn compute(&mut self, gp: &Gp, curvature: Option<Curvature>) {
-        linalg::inverse_from_cholesky(&gp.b.factor, &mut self.scratch, &mut self.inverse);
+        gp.invert(&mut self.scratch, &mut self.inverse);
         pairwise_terms(self, gp, curvature == Some(Curvature::Exact));
         match curvature {
             Some(Curvature::Exact) => product_terms(self, gp),

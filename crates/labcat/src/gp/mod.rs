@@ -183,6 +183,11 @@ impl Gp {
         Self::fit(prior, y, buffers).ok()
     }
 
+    /// K⁻¹. Only before rows are appended.
+    pub(crate) fn invert(&self, scratch: &mut Matrix, inverse: &mut Matrix) {
+        linalg::inverse_from_cholesky(&self.b.factor, scratch, inverse);
+    }
+
     pub(crate) fn into_buffers(self) -> Buffers {
         self.b
     }
@@ -226,18 +231,6 @@ impl Gp {
         outputs.map(|((residual, alpha), noise)| self.prior.mean + residual - noise * alpha)
     }
 
-    /// First derivative of log p(Y′ | X′, θ) in the logarithm of a factor on all noise variances, and the average information that stands
-    /// for minus its second: ½ Σ n_i (α_i² − (K⁻¹)_ii) and ½ αᵀ N K⁻¹ N α. Only before rows are appended.
-    pub(crate) fn noise_slopes(&self, scratch: &mut Matrix, inverse: &mut Matrix) -> (f64, f64) {
-        let b = &self.b;
-        linalg::inverse_from_cholesky(&b.factor, scratch, inverse);
-        let terms = b.noise.iter().zip(&b.alpha).enumerate();
-        let slope = 0.5 * terms.map(|(i, (n, a))| n * (a * a - inverse[(i, i)])).sum::<f64>();
-        let mut image: Vec<f64> = b.noise.iter().zip(&b.alpha).map(|(n, a)| n * a).collect();
-        linalg::solve_lower(&b.factor, &mut image);
-        (slope, 0.5 * linalg::dot(&image, &image))
-    }
-
     /// First derivatives of log p(Y′ | X′, θ) in ln σ_f², in the logarithm of a factor on all noise variances and in that of the trend's variance,
     /// ½ αᵀ K_i α − ½ tr(K⁻¹ K_i) for K_i = K − N − T, N and T, and L⁻¹ K_i α, of which the average information is made. Takes K⁻¹, and a model
     /// without a nugget.
@@ -261,6 +254,12 @@ impl Gp {
             linalg::solve_lower(&b.factor, &mut image);
             (slope, image)
         })
+    }
+
+    /// Of these, the slope in the logarithm of a factor on all noise variances, and the average information ½ αᵀ N K⁻¹ N α.
+    pub(crate) fn noise_slopes(&self, inverse: &Matrix) -> (f64, f64) {
+        let [_, (slope, image), _] = self.variance_slopes(inverse);
+        (slope, 0.5 * linalg::dot(&image, &image))
     }
 
     /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were, and the variance of that: kᵀK⁻¹r for the

@@ -14,13 +14,9 @@ const NOTICED: f64 = 1e-6;
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
 const DOUBTED: f64 = 0.1;
 const DOUBT: f64 = 3.0;
-/// Observations kept where the noise is a third of the members' spread or more, in those kept without.
-const MORE: f64 = 3.0;
-/// As many again where it was a tenth of the run's widest spread: nothing was ever clear, and only numbers help; much fewer where it was
-/// less. The most of them.
-const MANY_MORE: f64 = 6.0;
-const COARSE: f64 = 0.1;
-const MOST_MORE: f64 = 400.0;
+/// Under noise so many times as many observations are kept. With three times as many what is recommended is worse and a step costs more; with as
+/// many as without noise it is better still, but a far value does more harm, and intervals hold less often.
+const MORE: usize = 2;
 /// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
 /// noise.
 const LEAST_RISE: f64 = 2.0;
@@ -200,16 +196,10 @@ fn gains_by_noise(gp: &Gp, y: &[f64]) -> bool {
     likelihood(DOUBTED * DOUBTED).is_some_and(|with| with - without > DOUBT)
 }
 
-/// Observations kept: more under noise, most where the whole run is noisy, and one more for each pending evaluation, which was
-/// chosen without knowing the others.
+/// Observations kept: more under noise, and one more for each pending evaluation, which was chosen without knowing the others.
 pub(super) fn keep(problem: Problem<'_>, run: &LocalRun) -> usize {
-    let (usual, share, others) = (problem.settings.region.keep, run.now.noise.share, run.now.others);
-    if share == 0.0 {
-        return usual.saturating_add(others);
-    }
-    let coarse = (problem.typical_std(run, Output::Objective) / (COARSE * run.now.spread)).min(1.0);
-    let (usual, more) = (usual as f64, MORE - 1.0 + MANY_MORE * coarse.powi(4));
-    ((usual * (1.0 + share * more)).min((MORE * usual).max(MOST_MORE)) as usize).saturating_add(others)
+    let factor = if problem.is_noisy(run, Output::Objective) { MORE } else { 1 };
+    problem.settings.region.keep.saturating_mul(factor).saturating_add(run.now.others)
 }
 
 /// The prior of outputs with noise: its signal σ_f² is what is left of their variance without the noise, but no less than a multiple of

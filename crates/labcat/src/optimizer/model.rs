@@ -30,9 +30,6 @@ const MOST_BETA: f64 = 1.0;
 /// The least β and the least nugget of an exploration run, which then sees the shape of what is rugged.
 const EXPLORE_BETA: f64 = 0.5;
 const EXPLORE_NUGGET: f64 = 0.03;
-/// Noise of this part of the members' spread is all that the model sees, and how fast a run's memory of that follows.
-const DROWNED: f64 = 1.0 / 3.0;
-const FOLLOW: f64 = 0.2;
 /// Under noise a run ends after this many evaluations per dimension in which its recommendation became no better.
 const PATIENCE: usize = 40;
 /// A run ends by its precision only once no half-width of its region exceeds this part of the box.
@@ -183,13 +180,13 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, output: Ou
     outputs
 }
 
-/// An output of the members, which are normalised in the workspace, without its noise as the model in the old frame sees it; σ of the noise takes a
-/// step of its ascent on the way.
+/// An output of the members, which are normalised in the workspace, without its noise as the model in the old frame sees it. σ of the noise in a
+/// constraint takes a step of its ascent on the way, for the next time.
 fn denoise(
     problem: Problem<'_>,
     run: &mut LocalRun,
     output: Output,
-    outputs: &mut Outputs,
+    outputs: &Outputs,
     work: &mut Workspace,
 ) -> Result<Vec<f64>, RestartCause> {
     let mut values = std::mem::take(&mut work.values);
@@ -198,12 +195,10 @@ fn denoise(
         values.extend(run.now.members.iter().filter_map(|&p| problem.output(output, p)));
         return Ok(values);
     }
-    let mut gp = fit(problem, run, work)?;
-    if problem.looks_for_noise(output) {
-        run.now.noise.level_mut(output).estimate(&gp, &mut work.matrix, &mut work.inverse);
-        work.spare = gp.into_buffers();
-        *outputs = normalise_outputs(problem, run, output, work);
-        gp = fit(problem, run, work)?;
+    let gp = fit(problem, run, work)?;
+    if output != Output::Objective && problem.looks_for_noise(output) {
+        gp.invert(&mut work.matrix, &mut work.inverse);
+        run.now.noise.level_mut(output).estimate(gp.noise_slopes(&work.inverse));
     }
     values.extend(gp.smoothed().map(|y| outputs.to_user(y)));
     work.spare = gp.into_buffers();
@@ -214,7 +209,7 @@ fn denoise(
 pub(super) fn assess(
     problem: Problem<'_>,
     run: &mut LocalRun,
-    outputs: &mut Outputs,
+    outputs: &Outputs,
     work: &mut Workspace,
 ) -> Result<Standing, RestartCause> {
     work.values = denoise(problem, run, Output::Objective, outputs, work)?;
@@ -248,8 +243,8 @@ fn measured(problem: Problem<'_>, run: &mut LocalRun, work: &mut Workspace) -> R
     let kept = [&mut work.y, &mut work.noise, &mut work.values].map(std::mem::take);
     let mut one = |k: usize| {
         let output = Output::Constraint(k);
-        let mut outputs = normalise_outputs(problem, run, output, work);
-        denoise(problem, run, output, &mut outputs, work)
+        let outputs = normalise_outputs(problem, run, output, work);
+        denoise(problem, run, output, &outputs, work)
     };
     let all = (0..problem.constraints()).map(&mut one).collect();
     [work.y, work.noise, work.values] = kept;
@@ -356,15 +351,6 @@ pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, stand
     run.now.beta = run.now.beta.clamp(least, most);
 }
 
-/// How much of what the model sees is noise.
-pub(super) fn remember_noise(problem: Problem<'_>, run: &mut LocalRun, outputs: &Outputs) {
-    let typical = problem.typical_std(run, Output::Objective);
-    if typical > 0.0 {
-        let share = (typical / (DROWNED * outputs.spread())).min(1.0);
-        run.now.noise.share += FOLLOW * (share - run.now.noise.share);
-    }
-}
-
 /// The frame around an observation. (eq:input_cen)
 pub(super) fn centre(problem: Problem<'_>, run: &mut LocalRun, position: usize) {
     let frame = std::mem::take(&mut run.now.frame);
@@ -403,7 +389,8 @@ fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp,
     })
 }
 
-/// Lines 7–10 as often as results were told; and whether the model doubts that they are exact.
+/// Lines 7–10 as often as results were told; and whether the model doubts that they are exact. With the length-scales σ of the noise takes a step of
+/// its ascent, for the next time.
 pub(super) fn fit_model(
     problem: Problem<'_>,
     run: &mut LocalRun,
@@ -422,6 +409,9 @@ pub(super) fn fit_model(
         doubtful |= dataset::is_doubtful(problem, run, &gp, &work.y, outputs.spread());
         passes = passes.saturating_sub(1);
         if passes == 0 {
+            if problem.looks_for_noise(Output::Objective) {
+                run.now.noise.objective.estimate(work.length_scales.noise);
+            }
             return Ok((gp, step, doubtful));
         }
         work.spare = gp.into_buffers();

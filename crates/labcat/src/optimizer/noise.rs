@@ -1,7 +1,5 @@
 //! What is known of the noise: the state of its estimates. A variance of zero is ordinary.
 
-use crate::gp::Gp;
-use crate::linalg::Matrix;
 use crate::math;
 
 /// Standard deviation of ln σ² between two steps, and the longest step.
@@ -53,13 +51,12 @@ impl Level {
         self.repeats > 0.0 && self.repeats < ENOUGH && self.sigma > 0.0
     }
 
-    /// One step of ln σ² towards its most likely value, given its last one and what repeated evaluations have shown. (The model was fitted with
-    /// variances proportional to σ².)
-    pub(super) fn estimate(&mut self, gp: &Gp, scratch: &mut Matrix, inverse: &mut Matrix) {
+    /// One step of ln σ² towards its most likely value, given its last one, what repeated evaluations have shown, and the slope and the information
+    /// of a model with variances proportional to σ².
+    pub(super) fn estimate(&mut self, (slope, information): (f64, f64)) {
         if self.sigma == 0.0 {
             return; // every evaluation was told with its own
         }
-        let (slope, information) = gp.noise_slopes(scratch, inverse);
         let shown = 0.5 * self.squares / (self.sigma * self.sigma);
         let slope = slope + shown - 0.5 * self.repeats;
         let information = information + shown + 1.0 / (DRIFT * DRIFT);
@@ -85,8 +82,6 @@ pub(super) struct Noisy {
     /// In each measured constraint; empty while none was looked at.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) constraints: Vec<Level>,
-    /// How much of what the model sees is noise, 0 to 1.
-    pub(super) share: f64,
     /// The best that the run's model knew of, mean plus standard deviation, and the place in the history by then.
     pub(super) best: Option<(f64, usize)>,
 }
@@ -94,14 +89,13 @@ pub(super) struct Noisy {
 impl Noisy {
     /// What the next run begins with.
     pub(super) fn carried(&self) -> Self {
-        Self { best: None, share: 0.0, ..self.clone() }
+        Self { best: None, ..self.clone() }
     }
 
     /// Whether a state that was read can be worked with.
     #[cfg(feature = "serde")]
     pub(super) fn is_valid(&self) -> bool {
         std::iter::once(&self.objective).chain(&self.constraints).all(Level::is_valid)
-            && (0.0..=1.0).contains(&self.share)
             && self.best.is_none_or(|(bound, _)| bound.is_finite())
     }
 

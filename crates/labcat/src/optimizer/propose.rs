@@ -71,13 +71,12 @@ pub(super) fn update_model(
     work: &mut Workspace,
 ) -> Result<Model, RestartCause> {
     let (news, passes) = model::begin_step(problem, run, work);
-    let mut outputs = model::normalise_outputs(problem, run, Output::Objective, work); // line 6: T_minmax
+    let outputs = model::normalise_outputs(problem, run, Output::Objective, work); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
-    let standing = model::assess(problem, run, &mut outputs, work)?; // merits, without the noise
+    let standing = model::assess(problem, run, &outputs, work)?; // merits, without the noise
     if let Some(cause) = model::why_over(problem, run, &outputs, &standing) {
         return Err(cause); // line 5: converged?
     }
-    model::remember_noise(problem, run, &outputs);
     model::adapt_trust_region(problem, run, &standing, news);
     model::centre(problem, run, standing.best); // line 7: T_cen
     let (mut gp, step, doubtful) = model::fit_model(problem, run, &outputs, passes, work)?; // lines 7–10: T_rot, GP, ℓ*, T_resc

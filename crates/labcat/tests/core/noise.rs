@@ -135,6 +135,16 @@ fn a_run_begins_again_once_it_knows_that_values_have_noise() {
 }
 
 #[test]
+fn a_step_under_noise_has_twice_the_observations_of_one_without() {
+    for sigma in [0.3, 3.0, 30.0] {
+        for noise in [Noise::Auto, Noise::Sigma(sigma)] {
+            let kept = noisy_bowl(2, sigma, 80, config(noise, 1)).report().unwrap().observations;
+            assert!((15..=28).contains(&kept), "{kept} with {noise:?} and {sigma}");
+        }
+    }
+}
+
+#[test]
 fn the_noise_is_found_out_and_estimated() {
     let mut sigmas = Vec::new();
     for seed in 0..10 {

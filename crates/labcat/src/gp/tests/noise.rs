@@ -51,9 +51,6 @@ fn slopes_in_the_variances_are_those_of_the_likelihood() {
             assert!((slope - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{slope} for {expected}");
             assert_eq!(image.len(), 25);
         }
-        let (slope, information) = gp.noise_slopes(&mut Matrix::default(), &mut Matrix::default());
-        let [_, (of_noise, image), _] = gp.variance_slopes(derivatives.inverse());
-        assert!((slope - of_noise).abs() < 1e-9 && (information - 0.5 * linalg::dot(&image, &image)).abs() < 1e-9);
     }
 }
 

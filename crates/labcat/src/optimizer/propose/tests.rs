@@ -15,8 +15,8 @@ use proptest::test_runner::RngSeed;
 fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>), RestartCause> {
     let (problem, run, work) = (problem!(optimizer), &mut optimizer.run, &mut optimizer.work);
     let (news, passes) = model::begin_step(problem, run, work);
-    let mut outputs = model::normalise_outputs(problem, run, Output::Objective, work);
-    let standing = model::assess(problem, run, &mut outputs, work)?;
+    let outputs = model::normalise_outputs(problem, run, Output::Objective, work);
+    let standing = model::assess(problem, run, &outputs, work)?;
     if let Some(cause) = model::why_over(problem, run, &outputs, &standing) {
         return Err(cause);
     }
@@ -233,9 +233,9 @@ fn with_pending_evaluations_a_run_ends_by_precision_that_much_later() {
             optimizer.run.now.others = others;
             optimizer.run.now.spread = 1.0 / (range * precision);
             let (problem, run, work) = (problem!(optimizer), &mut optimizer.run, &mut optimizer.work);
-            let mut outputs = model::normalise_outputs(problem, run, Output::Objective, work);
+            let outputs = model::normalise_outputs(problem, run, Output::Objective, work);
             assert_eq!(outputs.range(), 1.0);
-            let standing = model::assess(problem, run, &mut outputs, work).unwrap();
+            let standing = model::assess(problem, run, &outputs, work).unwrap();
             let cause = model::why_over(problem, run, &outputs, &standing);
             assert_eq!(cause == Some(RestartCause::OutputRange), over, "{others} others, {range} of the precision");
         }
