@@ -510,8 +510,9 @@ class Optimizer:
         """Sets the starting point: it is suggested first, and the rest of the initial design lies around it.
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
-        for all of them, one for each, or a dictionary by name. If it is not given: as far as the point is
-        from zero, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero.
+        for all of them, one for each, or a dictionary by name. If it is not given: three tenths
+        as far as the point is from zero, between a two-thousandth and a twentieth of each range; a
+        two-hundredth where it is zero.
         Several points are the first design themselves. After the first suggestion the points are merely
         suggested next.
 

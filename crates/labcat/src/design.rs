@@ -18,7 +18,10 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// The share of a range that the first design reaches from a starting point, if nobody says: as far as the start is from zero, between these two.
+/// How far the first design reaches from a starting point, if nobody says: this part of how far the start is from zero. Farther away a function
+/// often has another minimum. (As far as the start is from zero takes a seventh more evaluations; a tenth of it is as good.)
+const PART_OF_START: f64 = 0.3;
+/// But between these shares of the range.
 /// In a box a hundred times as wide as the start is large, a least share of .005 solves a tenth fewer of the problems with a starting point.
 const RADIUS: f64 = 0.05;
 const LEAST_START_RADIUS: f64 = 0.0005;
@@ -44,7 +47,7 @@ pub(crate) fn around(rng: &mut Rng, domain: &Domain, start: &[f64], radius: Opti
                 } else {
                     let share = |share: f64| share * p.high - share * p.low;
                     let least = share(if start[i] == 0.0 { UNSIZED } else { LEAST_START_RADIUS });
-                    let by = by.unwrap_or_else(|| start[i].abs().clamp(least, share(RADIUS)));
+                    let by = by.unwrap_or_else(|| (PART_OF_START * start[i].abs()).clamp(least, share(RADIUS)));
                     let by = by.max(p.step());
                     (start[i] - by, start[i] + by)
                 };

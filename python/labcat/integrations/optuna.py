@@ -90,8 +90,8 @@ class LabcatSampler(BaseSampler):
     radius
         How far the first design lies from the first trial of the study, if that was enqueued
         (`study.enqueue_trial`): then it is where the search begins. A number, in the units of the parameters, or a
-        dictionary by name. If it is not given: as far as the trial is from zero, between a two-thousandth and a
-        twentieth of each range; a two-hundredth where it is zero.
+        dictionary by name. If it is not given: three tenths as far as the trial is from zero, between a
+        two-thousandth and a twentieth of each range; a two-hundredth where it is zero.
     constraints_func
         Of a finished trial: a sequence of numbers, feasible where none is above 0, as in Optuna's
         own samplers.

@@ -108,8 +108,8 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         settings lie around it.
     radius
         How far they lie from it: a number, in the units of the parameters, or a dictionary by name. If it is
-        not given: as far as the start is from zero, between a two-thousandth and a twentieth of each range; a
-        two-hundredth where it is zero.
+        not given: three tenths as far as the start is from zero, between a two-thousandth and a twentieth of each
+        range; a two-hundredth where it is zero.
     time_limit
         Seconds after which no further setting is tried.
     checkpoint

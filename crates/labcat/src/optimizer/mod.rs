@@ -486,8 +486,8 @@ impl Optimizer {
     }
 
     /// Has the search begin at these points: they are suggested first, and if it is one, the rest of the first design lies around it, each point
-    /// with one parameter moved by its `radius` (in user units; if not given, as far as the start is from zero, between a two-thousandth
-    /// and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion; later, the points are suggested next.
+    /// with one parameter moved by its `radius` (in user units; if not given, three tenths as far as the start is from zero,
+    /// between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion; later, the points are suggested next.
     ///
     /// ```
     /// # use labcat::{Config, Domain, Optimizer};

@@ -96,6 +96,13 @@ pub(super) struct Standing {
     feasible: bool,
 }
 
+impl Standing {
+    /// How far the values lie apart.
+    pub(super) fn range(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
 /// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
 /// hold until an evaluation is revised.
 #[derive(Clone, Debug, Default)]
@@ -273,7 +280,7 @@ pub(super) fn why_over(
     if !problem.ends || !standing.feasible {
         return None; // while no constraint is satisfied the values say nothing of convergence
     }
-    let range = standing.high - standing.low;
+    let range = standing.range();
     if on_lattice && !standing.noisy {
         match region::settled(problem, run) {
             _ if region::is_small(problem.domain) => return None,
