@@ -64,8 +64,8 @@ def look(driver: webdriver.Chrome, address: str, name: str, pictures: Path) -> l
 
 
 def settled(driver: webdriver.Chrome) -> dict:
-    """What a page shows once it has stopped moving; after three seconds, what it shows then."""
-    until = time.monotonic() + 3
+    """What a page shows once nothing is wrong with it; after thirty seconds, what it shows then."""
+    until = time.monotonic() + 30
     while faults(facts := driver.execute_script(MEASURE)) and time.monotonic() < until:
         time.sleep(0.05)
     return facts

@@ -60,7 +60,7 @@ def run(page: Path) -> list[str]:
 
 
 def called(page: Path, command: list[str], place: Path) -> str:
-    ended = subprocess.run(command, cwd=place, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    ended = subprocess.run(command, cwd=place, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
     if ended.returncode != 0:
         raise SystemExit(f"{page.relative_to(DOCS.parent)} failed:\n{ended.stdout}{ended.stderr}")
     return ended.stdout.rstrip("\n")

@@ -65,7 +65,7 @@ def run(script: Path, *arguments: str, cwd: Path) -> str:
         env={**os.environ, "MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

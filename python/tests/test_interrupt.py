@@ -59,14 +59,14 @@ def test_ctrl_c_ends_the_run_at_once_and_loses_nothing(kind, tmp_path):
         start_new_session=True,
     )
     running = 1 if kind == "here" else 2
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not log.exists() or len(log.read_text().splitlines()) < 8 + running:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(0.2)
     started = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process gets it
-    output, errors = process.communicate(timeout=50)
+    output, errors = process.communicate(timeout=600)
     assert time.monotonic() - started < 30, "it did not wait for an evaluation, which takes a minute"
     assert process.returncode == 130
     assert output == "8 4 False the run was interrupted\n"

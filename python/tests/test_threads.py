@@ -48,7 +48,7 @@ def test_eight_threads_asking_and_telling_at_random():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=600)
     assert not any(thread.is_alive() for thread in threads), "deadlock"
     assert errors == []
     assert len(told) == len(set(told)) == 400

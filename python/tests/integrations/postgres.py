@@ -36,7 +36,7 @@ def server() -> Iterator[str]:
 
     def run(*command: str) -> None:
         done = subprocess.run(
-            command, cwd=directory, capture_output=True, text=True, timeout=60, **identity
+            command, cwd=directory, capture_output=True, text=True, timeout=600, **identity
         )
         if done.returncode != 0:
             log = directory / "log"

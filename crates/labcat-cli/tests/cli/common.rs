@@ -171,7 +171,7 @@ pub(crate) fn pending(journal: &Path) -> i64 {
 /// Waits until something holds.
 #[track_caller]
 pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    let give_up = Instant::now() + Duration::from_secs(120);
+    let give_up = Instant::now() + Duration::from_secs(600);
     while !holds() {
         assert!(Instant::now() < give_up, "waited too long for {what}");
         std::thread::sleep(Duration::from_millis(5));

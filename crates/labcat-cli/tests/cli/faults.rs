@@ -156,7 +156,7 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
     dir.write("s.toml", &study("budget = 1", &format!("{}\ntimeout = \"300ms\"", shell(script))));
     let began = Instant::now();
     dir.labcat(&["run", "s.toml"]).expect(1);
-    assert!(began.elapsed() < Duration::from_secs(120));
+    assert!(began.elapsed() < Duration::from_secs(300));
     wait_for_end(&dir, "child");
     assert_eq!(dir.told("s.db")[0].status, "timeout");
     assert!(dir.labcat(&["status", "s.toml"]).stdout.contains("did not end within its timeout of 300ms"));
@@ -168,7 +168,7 @@ fn what_a_program_leaves_running_is_ended_and_its_value_counts() {
     dir.write("s.toml", &study("budget = 1", &shell("sleep 600 & echo $! > child; echo 4.5")));
     let began = Instant::now();
     dir.labcat(&["run", "s.toml"]).expect(0);
-    assert!(began.elapsed() < Duration::from_secs(120));
+    assert!(began.elapsed() < Duration::from_secs(300));
     wait_for_end(&dir, "child");
     assert_eq!(dir.told("s.db")[0].value, Some(4.5_f64.to_bits()));
 }
@@ -228,9 +228,10 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
     whole.labcat(&["run", "s.toml"]).expect(0);
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let dir = Dir::new("interrupt");
-        dir.write("s.toml", &text("echo $$ > shell; [ {id} -lt 5 ] || sleep 600; echo {x}"));
+        dir.write("s.toml", &text("if [ {id} -ge 5 ]; then echo $$ > shell; sleep 600; fi; echo {x}"));
         let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for("five evaluations", || dir.path("s.db").exists() && crate::common::told(&dir.path("s.db")).len() == 5);
+        let sixth = || fs::read_to_string(dir.path("shell")).is_ok_and(|text| text.ends_with('\n'));
+        wait_for("the sixth evaluation", sixth); // of one worker: five were told
         kill_process(Pid::from_child(&run), signal).unwrap();
         let ended = run.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130));
@@ -302,7 +303,7 @@ fn a_database_of_something_else_is_left_alone() {
     let dir = Dir::new("foreign");
     dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
     rusqlite::Connection::open(dir.path("s.db")).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
-    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of something else");
+    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of another program");
     dir.labcat(&["status", "s.toml"]).expect(2);
     let dir = Dir::new("no-database");
     dir.write("s.toml", &study("budget = 2", &built_in("sphere")));

@@ -179,7 +179,7 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing
     if !(modelled || sloped) || run.radius == 0.0 || !problem.ends || standing.noisy {
         return None;
     }
-    let scale = if modelled { standing.merit } else { standing.range() };
+    let scale = if modelled { standing.merit } else { standing.range().min(standing.merit.abs()) };
     let changed =
         Merit::of_told(problem, run).told(problem, shown).map_or(f64::INFINITY, |merit| followed.from - merit);
     if followed.gain.max(changed.abs()) <= switches.precision * scale {

@@ -78,3 +78,32 @@ fn a_fantasy_takes_the_variance_away_and_leaves_the_mean() {
     gp.predict_with_gradient(&[1.5, 1.0], &mut after);
     assert!(after.mean > before.mean + 0.5);
 }
+
+#[test]
+fn slopes_of_the_objective_leave_the_constraints_as_uncertain_as_before() {
+    use crate::gp::surrogate::{Rows, Surrogate};
+    use crate::polynomial::Polynomial;
+    let points: [[f64; 2]; 6] = [[0.1, 0.2], [-0.3, 0.4], [0.5, -0.1], [-0.6, -0.5], [0.7, 0.6], [-0.2, -0.8]];
+    let mut buffers = Buffers::default();
+    let x = buffers.inputs(6, 2);
+    for (row, p) in points.iter().enumerate() {
+        (x[(row, 0)], x[(row, 1)]) = (p[0], p[1]);
+    }
+    let y: Vec<f64> = points.iter().map(|p| f(p).0).collect();
+    let mut surrogate = Surrogate::new(Gp::fit(prior(KernelKind::SquaredExponential), &y, buffers).unwrap());
+    let g = points.iter().map(|p| p[0].sin() + p[1] * p[1]).collect();
+    let rows = Rows { axes: &[0, 1], rank: &[0.0; 6], typical: 1.0, violated: &[] };
+    surrogate.add_constraint(g, Vec::new(), &rows, &mut Polynomial::default());
+    let mut at = PointPrediction::default();
+    let place = [0.3, 0.5];
+    let before = surrogate.at(&place, &mut at)[0].clone();
+    let std = at.std;
+    for p in points {
+        surrogate.append_slope(Slope { x: p.to_vec(), direction: vec![1.0, 0.0], value: f(&p).1[0] });
+        surrogate.append_slope(Slope { x: p.to_vec(), direction: vec![0.0, 1.0], value: f(&p).1[1] });
+    }
+    let after = surrogate.at(&place, &mut at)[0].clone();
+    assert!(at.std < 0.2 * std, "the objective is known better: {std} {}", at.std);
+    assert!(before.std > 0.0 && (after.std / before.std - 1.0).abs() < 1e-6, "{} {}", before.std, after.std);
+    assert!((after.mean - before.mean).abs() < 1e-6 * before.std, "{} {}", before.mean, after.mean);
+}
