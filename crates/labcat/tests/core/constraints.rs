@@ -311,37 +311,26 @@ fn gradients_of_zeros_or_of_the_wrong_sign_change_nothing_and_that_is_said() {
     assert_eq!(median_best(4, (80, 1), |gradient| gradient.iter().map(|g| -g).collect()), (without, 5));
 }
 
-/// Griewank's function in four dimensions: ripples on a wide bowl.
-fn ripples(x: &[f64]) -> (f64, Vec<f64>) {
-    let width = |i: usize| (i as f64 + 1.0).sqrt();
-    let waves: Vec<f64> = (0..x.len()).map(|i| (x[i] / width(i)).cos()).collect();
-    let others = |i: usize| waves.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, wave)| wave).product::<f64>();
-    let slope = |i: usize| x[i] / 2000.0 + others(i) * (x[i] / width(i)).sin() / width(i);
-    let value = 1.0 + x.iter().map(|x| x * x).sum::<f64>() / 4000.0 - waves.iter().product::<f64>();
-    (value, (0..x.len()).map(slope).collect())
-}
-
-/// A local minimum is known to all digits after a few steps along slopes: what is left of the budget is for others.
+/// A local minimum is known to all digits after a few steps along slopes: what is left of the budget is for the others. Of the four minima of
+/// Styblinski and Tang's function the start lies in the highest.
 #[test]
 fn a_run_along_gradients_ends_in_time_to_look_elsewhere() {
-    let median = |told: bool| {
-        let mut best: Vec<f64> = (0..5)
-            .map(|seed| {
-                let mut optimizer = Optimizer::new(Domain::new(&[(-11.0, 9.0); 4]).unwrap(), config(seed, 0)).unwrap();
-                for _ in 0..100 {
-                    let s = optimizer.ask().unwrap();
-                    let (value, gradient) = ripples(&s.x);
-                    let gradient = if told { gradient } else { Vec::new() };
-                    optimizer.tell(s.id, Outcome::from(value).with_gradient(gradient)).unwrap();
-                }
-                optimizer.best().unwrap().outcome.value().unwrap()
-            })
-            .collect();
-        best.sort_unstable_by(f64::total_cmp);
-        best[2]
-    };
-    let (with, without) = (median(true), median(false));
-    assert!(with < 1e-6 && with <= without, "{with} with gradients, {without} without");
+    let mut best: Vec<f64> = (0..5)
+        .map(|seed| {
+            let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 4.5); 2]).unwrap(), config(seed, 0)).unwrap();
+            optimizer.start_at(&[&[3.0, 3.0]], None).unwrap();
+            for _ in 0..60 {
+                let s = optimizer.ask().unwrap();
+                let value: f64 =
+                    s.x.iter().map(|x| 0.5 * (x.powi(4) - 16.0 * x * x + 5.0 * x) + 39.16616570377142).sum();
+                let gradient = s.x.iter().map(|x| 2.0 * x.powi(3) - 16.0 * x + 2.5).collect();
+                optimizer.tell(s.id, Outcome::from(value).with_gradient(gradient)).unwrap();
+            }
+            optimizer.best().unwrap().outcome.value().unwrap()
+        })
+        .collect();
+    best.sort_unstable_by(f64::total_cmp);
+    assert!(best[2] < 1e-6, "{best:?}");
 }
 
 /// An ellipsoid of condition 10⁶ is known after a gradient for each dimension.
