@@ -280,7 +280,7 @@ mod tests {
         }
         assert_eq!(value(&Extraction::json("[1]").unwrap(), "[1, 2]"), Ok(2.0));
         for (path, part) in [
-            ("runs[0].name", "`\"a\"`, which is not a number"),
+            ("runs[0].name", "has `\"a\"` at $.runs[0].name, which is not a number"),
             ("runs[*].loss", "has 2 values at"),
             ("nothing", "has nothing at $.nothing"),
         ] {
