@@ -18,7 +18,10 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
     points
 }
 
-/// The share of a range that the first design reaches from a starting point, if nobody says: as far as the start is from zero, between these two.
+/// How far the first design reaches from a starting point, if nobody says: this part of how far the start is from zero. Farther away a function
+/// often has another minimum. (As far as the start is from zero takes a seventh more evaluations; a tenth of it is as good.)
+pub(crate) const PART_OF_START: f64 = 0.3;
+/// But between these shares of the range.
 /// In a box a hundred times as wide as the start is large, a least share of .005 solves a tenth fewer of the problems with a starting point.
 const RADIUS: f64 = 0.05;
 const LEAST_START_RADIUS: f64 = 0.0005;
@@ -27,7 +30,12 @@ const UNSIZED: f64 = 0.005;
 
 /// Around a starting point, one point for each parameter that is not fixed, in user units: a real is moved by its radius (on a log scale by the
 /// factor that it makes), up or down, to the side with more room; an integer by at least a step; a category takes another label.
-pub(crate) fn around(rng: &mut Rng, domain: &Domain, start: &[f64], radius: Option<&[f64]>) -> Vec<Vec<f64>> {
+pub(crate) fn around(
+    rng: &mut Rng,
+    domain: &Domain,
+    start: &[f64],
+    (radius, part): (Option<&[f64]>, f64),
+) -> Vec<Vec<f64>> {
     let mut points = Vec::new();
     for (i, p) in domain.parameters().iter().enumerate().filter(|(_, p)| p.levels() != Some(1)) {
         let mut x = start.to_vec();
@@ -44,7 +52,7 @@ pub(crate) fn around(rng: &mut Rng, domain: &Domain, start: &[f64], radius: Opti
                 } else {
                     let share = |share: f64| share * p.high - share * p.low;
                     let least = share(if start[i] == 0.0 { UNSIZED } else { LEAST_START_RADIUS });
-                    let by = by.unwrap_or_else(|| start[i].abs().clamp(least, share(RADIUS)));
+                    let by = by.unwrap_or_else(|| (part * start[i].abs()).clamp(least, share(RADIUS)));
                     let by = by.max(p.step());
                     (start[i] - by, start[i] + by)
                 };

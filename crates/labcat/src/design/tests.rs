@@ -55,14 +55,15 @@ fn the_farthest_point_is_far_from_everything_taken() {
     assert_eq!(alone.len(), 3);
 }
 
-/// Without a radius the design reaches as far as the start is from zero, between a two-thousandth and a twentieth of the range; zero has no size.
+/// Without a radius the design reaches three tenths as far as the start is from zero, between a two-thousandth and a twentieth of the range; zero has no
+/// size.
 #[test]
 fn a_start_says_how_far_the_first_design_reaches() {
     let domain = Domain::new(&[(-100.0, 100.0); 5]).unwrap();
-    let start = [0.0, 4.0, -50.0, 0.25, 0.01];
-    let points = around(&mut Rng::new(1), &domain, &start, None);
+    let start = [0.0, 4.0, -50.0, 0.5, 0.01];
+    let points = around(&mut Rng::new(1), &domain, &start, (None, PART_OF_START));
     let moved: Vec<f64> = (0..5).map(|i| (points[i][i] - start[i]).abs()).collect();
-    for (moved, expected) in moved.into_iter().zip([1.0, 4.0, 10.0, 0.25, 0.1]) {
+    for (moved, expected) in moved.into_iter().zip([1.0, 1.2, 10.0, 0.15, 0.1]) {
         assert!((moved - expected).abs() < 1e-12, "{moved} instead of {expected}");
     }
 }

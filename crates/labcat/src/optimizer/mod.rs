@@ -38,7 +38,7 @@ use crate::length_scale::StepKind;
 use crate::math;
 use crate::observations::{Direction, Evaluation, Observations, Outcome, TrialId};
 use crate::rng::Rng;
-use config::{Config, ConfigError, Noise, Settings};
+use config::{Config, ConfigError, Noise, Preset, Settings};
 use model::{Model, Workspace};
 use portfolio::{Portfolio, Tools};
 use problem::{Choice, Limited, Pending, Problem, problem};
@@ -486,8 +486,9 @@ impl Optimizer {
     }
 
     /// Has the search begin at these points: they are suggested first, and if it is one, the rest of the first design lies around it, each point
-    /// with one parameter moved by its `radius` (in user units; if not given, as far as the start is from zero, between a two-thousandth
-    /// and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion; later, the points are suggested next.
+    /// with one parameter moved by its `radius` (in user units; if not given, .3 times the distance of the start from zero, in the preset `paper`
+    /// that distance, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion;
+    /// later, the points are suggested next.
     ///
     /// ```
     /// # use labcat::{Config, Domain, Optimizer};
@@ -512,7 +513,9 @@ impl Optimizer {
         }
         let [start] = points else { return Ok(()) };
         if begins {
-            let around = design::around(&mut self.rng, &self.domain, start, radius);
+            // The streams of `paper` stay as they were.
+            let part = if self.settings.switches.preset == Preset::Paper { 1.0 } else { design::PART_OF_START };
+            let around = design::around(&mut self.rng, &self.domain, start, (radius, part));
             let u = self.domain.place(start);
             let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
             let design: Vec<Vec<f64>> = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();

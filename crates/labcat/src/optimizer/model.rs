@@ -93,6 +93,13 @@ pub(super) struct Standing {
     penalties: (f64, f64),
 }
 
+impl Standing {
+    /// How far the values lie apart.
+    pub(super) fn range(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
 /// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
 /// hold until an evaluation is revised.
 #[derive(Clone, Debug, Default)]
@@ -273,7 +280,7 @@ pub(super) fn why_over(
         let over = alike && problem.ends && switches.restarts && !on_lattice && !standing.noisy;
         return over.then_some(RestartCause::OutputRange);
     }
-    let range = standing.high - standing.low;
+    let range = standing.range();
     if on_lattice && !standing.noisy {
         match region::settled(problem, run) {
             _ if region::is_small(problem.domain) => return None,

@@ -168,18 +168,21 @@ fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> boo
     !run.is_on_lattice(problem.domain) && !problem.observations.residuals(standing.best).is_empty()
 }
 
-/// Why the run has no more to give, if so: the newest step of the model predicted and changed as good as nothing; or it leads to a minimum inside
-/// the trust region and predicted but a small part of what separates the run from the best of all.
+/// Why a run that follows residuals or told slopes has no more to give, if so: its newest step predicted and changed as good as nothing; or it leads to
+/// a minimum inside the trust region and predicted but a small part of what separates the run from the best of all.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
     let followed = run.followed.filter(|f| f.gain > 0.0)?;
     let shown = observations.position(followed.id)?;
-    if !is_modelled(problem, run, standing) || run.radius == 0.0 || !problem.ends || standing.noisy {
+    let sloped = problem.constraints() == 0 && observations.gradient(standing.best).next().is_some();
+    let modelled = is_modelled(problem, run, standing);
+    if !(modelled || sloped) || run.radius == 0.0 || !problem.ends || standing.noisy {
         return None;
     }
+    let scale = if modelled { standing.merit } else { standing.range().min(standing.merit.abs()) };
     let changed =
         Merit::of_told(problem, run).told(problem, shown).map_or(f64::INFINITY, |merit| followed.from - merit);
-    if followed.gain.max(changed.abs()) <= switches.precision * standing.merit {
+    if followed.gain.max(changed.abs()) <= switches.precision * scale {
         return Some(RestartCause::OutputRange);
     }
     let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);

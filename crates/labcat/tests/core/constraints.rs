@@ -328,6 +328,28 @@ fn gradients_of_zeros_or_of_the_wrong_sign_change_nothing_and_that_is_said() {
     assert_eq!(median_best(4, (80, 1), |gradient| gradient.iter().map(|g| -g).collect()), (without, 5));
 }
 
+/// A local minimum is known to all digits after a few steps along slopes: what is left of the budget is for the others. Of the four minima of
+/// Styblinski and Tang's function the start lies in the highest.
+#[test]
+fn a_run_along_gradients_ends_in_time_to_look_elsewhere() {
+    let mut best: Vec<f64> = (0..5)
+        .map(|seed| {
+            let mut optimizer = Optimizer::new(Domain::new(&[(-5.0, 4.5); 2]).unwrap(), config(seed, 0)).unwrap();
+            optimizer.start_at(&[&[3.0, 3.0]], None).unwrap();
+            for _ in 0..60 {
+                let s = optimizer.ask().unwrap();
+                let value: f64 =
+                    s.x.iter().map(|x| 0.5 * (x.powi(4) - 16.0 * x * x + 5.0 * x) + 39.16616570377142).sum();
+                let gradient = s.x.iter().map(|x| 2.0 * x.powi(3) - 16.0 * x + 2.5).collect();
+                optimizer.tell(s.id, Outcome::from(value).with_gradient(gradient)).unwrap();
+            }
+            optimizer.best().unwrap().outcome.value().unwrap()
+        })
+        .collect();
+    best.sort_unstable_by(f64::total_cmp);
+    assert!(best[2] < 1e-6, "{best:?}");
+}
+
 /// An ellipsoid of condition 10⁶ is known after a gradient for each dimension.
 #[test]
 fn a_quadratic_is_solved_by_one_gradient_for_each_dimension() {
