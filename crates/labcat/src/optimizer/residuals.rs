@@ -442,7 +442,7 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
 
 /// Neighbourhoods that derivatives are looked for in: how many of the nearest evaluations are left out, and how many are used, for each unknown
 /// of a linear trend. The nearest ones may differ by rounding errors alone.
-const WINDOWS: [(usize, usize); 8] = [(0, 2), (0, 4), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
+const WINDOWS: [(usize, usize); 9] = [(0, 2), (0, 4), (0, 16), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
 /// As many evaluations as derivatives take must lie so near.
 const NEAR: f64 = 0.1;
 /// A derivative below this part of the largest is measured by that.
