@@ -95,8 +95,9 @@ def restarts(path):
     figure, ax = axes()
     contours(ax, levy, [(-10, 10)] * 2, np.geomspace(0.1, 100, 12))
     x, run = result.history.x, result.history.run
-    points = ax.scatter(*x.T, c=run, cmap="viridis", s=14)
-    figure.colorbar(points, label="local run")
+    runs = range(int(run.max()) + 1)
+    points = ax.scatter(*x.T, c=run, cmap=plt.get_cmap("viridis", len(runs)), vmin=-0.5, vmax=len(runs) - 0.5, s=14)
+    figure.colorbar(points, label="local run", ticks=runs)
     ax.plot(1, 1, "*", color="tab:red", markersize=12)
     ax.set(xlabel="x0", ylabel="x1", title=f"{len(result.restarts) + 1} local runs on Levy's function")
     save(figure, path)
@@ -211,8 +212,8 @@ def cost(path):
             optimizer.tell(trial, value)
             times.append(spent + perf_counter() - started)
         ax.semilogy(range(50, 1200, 50), [1e3 * np.median(times[i : i + 50]) for i in range(50, 1200, 50)], label=f"{d} parameters")
-    ax.set(xlabel="evaluations", ylabel="milliseconds per suggestion", title="Medians of fifty suggestions")
-    ax.legend()
+    ax.set(xlabel="evaluations", ylabel="milliseconds per suggestion", ylim=(0.01, 2), title="Medians of fifty suggestions")
+    ax.legend(loc="upper center", ncols=3, fontsize="small")
     save(figure, path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def python() -> str:
     """Every public name, by its docstring; a name that no section has is an error's or stands at the end."""
     placed = {name.split(".")[0] for names in SECTIONS.values() for name in names}
     rest = [name for name in labcat.__all__ if name not in placed and not name.isupper() and not name.startswith("_")]
-    lines = ["# Python", "", "Everything that `import labcat` offers, from the docstrings. The [guide](../guide.md) shows it in use."]
+    lines = ["# Python", "", "The reference of the package `labcat`, made from its docstrings. The [guide](../guide.md) shows it in use."]
     for title, names in {**SECTIONS, "Errors": rest}.items():
         lines += ["", f"## {title}"]
         for name in names:
@@ -49,9 +50,9 @@ def options() -> str:
         *("---", "hide: [toc]", "---", ""),
         "# Options",
         "",
-        "Every option of the algorithm. In Python it is a keyword of `minimize`, `maximize`, `least_squares` and `Optimizer`; in a study a key "
-        "of `[optimizer]`; on the command line an option of `labcat minimize`, with dashes for underscores. Most runs need none of them. "
-        "The page is made from `labcat.SWITCHES`.",
+        "These are all options of the algorithm. Most runs need none of them. In Python they are keywords of `minimize`, `maximize`, "
+        "`least_squares` and `Optimizer`. In a study they are keys of `[optimizer]`. On the command line they are options of "
+        "`labcat minimize`, with dashes for underscores. The page is made from `labcat.SWITCHES`.",
     ]
     groups: dict[str, list[str]] = {}
     for name, option in labcat.SWITCHES.items():
@@ -67,7 +68,7 @@ def options() -> str:
 def command_line() -> str:
     """The help of the program and of each of its commands."""
     main = printed("--help")
-    lines = ["# The command line", "", "What `labcat --help` and the help of each command print. The rules behind them: [the manual](../cli.md)."]
+    lines = ["# The command line", "", "The help of `labcat` and of each of its commands. [The manual](../cli.md) explains how everything works."]
     lines += ["", "```text", main.rstrip(), "```"]
     listed = main.split("Commands:")[1].split("\n\n")[0]
     for command in re.findall(r"^  ([a-z][a-z-]*)", listed, re.MULTILINE):
@@ -77,8 +78,8 @@ def command_line() -> str:
 
 
 def printed(*arguments: str) -> str:
-    ended = subprocess.run([sys.executable, "-m", "labcat", *arguments], capture_output=True, text=True, check=True)
-    return ended.stdout
+    narrow = {**os.environ, "COLUMNS": "80"}  # what a page shows without scrolling
+    return subprocess.run([sys.executable, "-m", "labcat", *arguments], capture_output=True, text=True, check=True, env=narrow).stdout
 
 
 def study_files() -> str:

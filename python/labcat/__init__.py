@@ -1,6 +1,6 @@
 """Locally adaptive Bayesian optimisation of expensive black-box functions.
 
-`minimize` and `maximize` run to the end; `Optimizer` is asked and told.
+`minimize` and `maximize` run an optimisation to its end. With `Optimizer` you ask for points and tell their values.
 
 >>> import labcat
 >>> result = labcat.minimize(lambda x: (x[0] - 1) ** 2 + x[1] ** 2, [(-5, 5)] * 2, budget=50, rng=1)
@@ -84,7 +84,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What is loaded when it is used: with scipy installed its import takes most of a second."""
+    """Loads some names when they are first used, because importing scipy takes most of a second."""
     import importlib
 
     if name == "OptimizeResult":
@@ -112,7 +112,7 @@ _ELSEWHERE = {
     "fmin": "minimize",
     "gp_minimize": "minimize",
 }
-"""What other packages call it."""
+"""Names in other packages, and the name here."""
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""`aminimize` and `amaximize`: objectives that are awaited."""
+"""`aminimize` and `amaximize`, for objectives that are coroutine functions."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _guard = threading.Lock()
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Holds the file for this run; another one that wants it is refused.
+    """Holds the file for this run; another run that wants it is refused.
 
     The operating system keeps the lock, on a file beside the checkpoint, and drops it when the
     process ends, however that happens.
@@ -101,7 +101,7 @@ def _lock(descriptor: int) -> None:
 
 
 def save(path: Path, text: str) -> None:
-    """Writes the file so that at any moment it is either the old one or the new one, whole."""
+    """Writes the file atomically: at any moment it is the complete old file or the complete new one."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         with open(temporary, "w", encoding="utf-8") as file:
@@ -150,7 +150,7 @@ def _compare_constraints(path: Path, held: object, fresh: Optimizer) -> None:
     if held != here:
         raise CheckpointError(
             f"checkpoint {path} belongs to another problem: its known constraints are {held}, in this call they are "
-            f"{here}; remove the file to start anew"
+            f"{here}; remove the file to start again"
         )
 
 
@@ -159,7 +159,7 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
     if held.space.described() != fresh.space.described():
         raise CheckpointError(
             f"checkpoint {path} belongs to another problem: its bounds are {its}, in this call they are {ours}; "
-            "remove the file to start anew"
+            "remove the file to start again"
         )
     here, there = _problem(fresh, seeded), _problem(held, seeded)
     here["residuals"], there["residuals"] = (_summed(optimizer) for optimizer in (fresh, held))
@@ -167,19 +167,19 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
         if here[what] != there.get(what):
             raise CheckpointError(
                 f"checkpoint {path} belongs to another problem: its {what} is {there.get(what)!r}, "
-                f"in this call it is {here[what]!r}; remove the file to start anew"
+                f"in this call it is {here[what]!r}; remove the file to start again"
             )
 
 
 def _differing(space: Space, other: Space) -> dict[str, Parameter]:
-    """The parameters that the other space has not; all of them if it has them in another order."""
+    """The parameters that the other space does not have; all of them if only the order differs."""
     rows = other.described()
     differing = {name: space[name] for name, row in zip(space, space.described()) if row not in rows}
     return differing or dict(space)
 
 
 def _summed(optimizer: Optimizer) -> object:
-    """What is made of residuals, if they are told."""
+    """The weights and the loss of residuals, if residuals are told."""
     misfit = optimizer._misfit
     return None if misfit is None else (misfit.loss, misfit.f_scale, misfit.sigma)
 

@@ -1,4 +1,4 @@
-"""Constraints: scipy's, known before an evaluation, and those that an evaluation measures."""
+"""Known constraints, as in scipy, and constraints that an evaluation measures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Known(NamedTuple):
 
 
 def split(constraints: Constraints | None, space: Space) -> tuple[int, Known | None]:
-    """How many constraints are measured, and the known ones."""
+    """The number of measured constraints, and the known constraints."""
     known = Known([], [], [], [])
     if constraints is None:
         return 0, None
@@ -79,7 +79,7 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
 
 
 def _add_dictionary(known: Known, constraint: Mapping[str, Any], space: Space) -> None:
-    """A constraint as scipy's SLSQP and COBYLA take it: fun(x, *args) ≥ 0."""
+    """A constraint in the form of scipy's SLSQP and COBYLA: fun(x, *args) ≥ 0."""
     kind = constraint.get("type")
     if kind != "ineq":
         raise InvalidError(
@@ -101,10 +101,10 @@ class _Bound:
 
 
 class _Excess:
-    """How far a function lies outside its bounds at most; not above 0 where it is inside.
+    """The largest distance of a function from its bounds; not above 0 if it is inside.
 
     It takes the vector of the parameters or, in a space with categories or booleans, their values by name. Where it
-    raises an exception it is not met; `raised` is the newest one.
+    raises an exception, the constraint is violated; `raised` is the newest exception.
     """
 
     def __init__(self, fun: Callable[[Any], Any], lower: Any, upper: Any, space: Space) -> None:

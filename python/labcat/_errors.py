@@ -19,7 +19,7 @@ class LabcatError(Exception):
 
 
 def missing(what: str, package: str, extra: str) -> LabcatError:
-    """The error for something that needs a package which is not installed."""
+    """The error for a feature that needs a package which is not installed."""
     return LabcatError(
         f"{what} needs {package}: pip install {package}, "
         f"or pip install '.[{extra}]' in a clone of labcat"
@@ -44,7 +44,7 @@ class UnknownTrialError(LabcatError, KeyError):
 
 
 class Stopped(LabcatError):
-    """`Optimizer.ask` after the run has ended.
+    """Raised by `Optimizer.ask` after the run has ended.
 
     >>> import labcat
     >>> optimizer = labcat.Optimizer([(-1, 1)], budget=1, rng=1)
@@ -63,7 +63,7 @@ class Stopped(LabcatError):
 
 
 class BudgetOutstanding(LabcatError):
-    """`Optimizer.ask` while the rest of the budget is pending.
+    """Raised by `Optimizer.ask` while the rest of the budget is pending.
 
     Tell, fail or cancel a pending trial, then ask again.
     """
@@ -75,7 +75,7 @@ class BudgetOutstanding(LabcatError):
 
 
 class NoModelError(LabcatError):
-    """`Optimizer.predict` before there are enough values for a model."""
+    """Raised by `Optimizer.predict` before there are enough values for a model."""
 
 
 class CheckpointError(InvalidError):
@@ -93,7 +93,7 @@ class EvaluationTimeout(LabcatError, TimeoutError):
 class SystematicFailure(LabcatError):
     """The first evaluations of a run all failed in the same way, so the run was ended.
 
-    `__cause__` is the newest exception, `labcat_result` the result so far.
+    `__cause__` is the newest exception, and `labcat_result` is the result so far.
 
     >>> import labcat
     >>> try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 _WORST = 0.1
-"""The largest relative error of a Jacobian that is worth telling."""
+"""The largest relative error with which a Jacobian is reported."""
 _AT_BOUND = 1e-10  # of the range
 _NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget may, jac does)"
 _SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
@@ -62,14 +62,14 @@ class LeastSquaresResult(OptimizeResult):
         at: npt.ArrayLike | None = None,
         model: npt.ArrayLike | None = None,
     ) -> Figure:
-        """Draws data and model, the residuals and 95 % confidence ellipses, see `labcat.plots.fit`."""
+        """Draws data and model, the residuals, and 95 % confidence ellipses; see `labcat.plots.fit`."""
         from .plots import fit
 
         return fit(self, data, at=at, model=model)
 
 
 def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
-    """A result so far as one of least squares: the best evaluation, with its residuals and its cost."""
+    """Turns the result so far into one of least squares: the best evaluation, with its residuals and its cost."""
     best = result["best"]
     known = best is not None and len(best.residuals) > 0
     fun = best.residuals if known else np.full(1, np.nan)
@@ -82,7 +82,7 @@ def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
 
 
 def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
-    """Adds the Jacobian at the optimum and what follows from it."""
+    """Adds the Jacobian at the optimum and everything that is computed from it."""
     optimizer, found = result.optimizer, bool(np.isfinite(result.fun).all())
     if found and optimizer._has_noise:
         local = _without_noise(result, misfit)
@@ -116,7 +116,7 @@ def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
 
 
 def _move(result: LeastSquaresResult, x: Array) -> None:
-    """To another point."""
+    """Moves the result to another point."""
     result["x"] = x
     if result.optimizer.has_names:
         result["params"] = result.optimizer.space.to_dict(x)
@@ -135,7 +135,7 @@ def _without_noise(result: LeastSquaresResult, misfit: Misfit) -> _Local | None:
 
 
 def _free(optimizer: Optimizer, x: Array) -> npt.NDArray[np.bool_]:
-    """The parameters that have derivatives: real ones that are there."""
+    """The parameters that have derivatives: the reals that apply."""
     rows = optimizer.space.described()
     active = optimizer.space.active(x) if np.isfinite(x).all() else [True] * len(x)
     return np.array([row.kind == "real" and not row.step and row.low < row.high and there for row, there in zip(rows, active)])
@@ -158,13 +158,13 @@ class _Local(NamedTuple):
     jacobian: Array
     """Their derivatives by these parameters, shape (m, p)."""
     error: float
-    """How wrong the derivatives may be: their standard deviation, relative to their size, for the worst parameter."""
+    """The error of the derivatives: their standard deviation, relative to their size, for the worst parameter."""
     weakest: float
     """The same for the worst of all directions: infinite where the residuals do not change."""
 
 
 def _modelled(result: LeastSquaresResult, x: Array) -> _Local | None:
-    """What the evaluations around a point say; None if there are too few, or nothing there has derivatives."""
+    """The model of the residuals around a point; None if there are too few evaluations, or no parameter there has derivatives."""
     if not _free(result.optimizer, x).any():
         return None
     found = result.optimizer._core.residuals_around(x.tolist())
@@ -185,7 +185,7 @@ def _at_bounds(optimizer: Optimizer, x: Array) -> npt.NDArray[np.int_]:
 
 
 def _covariance(result: LeastSquaresResult, misfit: Misfit, jacobian: Array) -> tuple[Array, str]:
-    """s² (JᵀJ)⁻¹, or NaN and why there is none."""
+    """The covariance s² (JᵀJ)⁻¹; or NaN, and the reason why there is none."""
     m, n = jacobian.shape
     nothing = np.full((n, n), np.nan)
     curved = misfit.curved(result.fun, jacobian)

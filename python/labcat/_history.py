@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Named:
-    """What has a point of a space."""
+    """Base class of everything that has a point of a space."""
 
     __slots__ = ()
     x: Vector
@@ -38,7 +38,7 @@ class _Named:
         return f"{type(self).__name__}({', '.join(self._parts())})"
 
     def _parts(self) -> list[str]:
-        """What is shown: every field, and the values by their names if the parameters have some."""
+        """The fields to show: all of them, and the values by name if the parameters have names."""
         named = list(self.space) != plain_names(len(self.space))
         point = f"params={self.params!r}" if named else f"x={self.x!r}"
         shown = (f.name for f in fields(self) if f.repr)  # type: ignore[arg-type]
@@ -47,10 +47,10 @@ class _Named:
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Trial(_Named):
-    """A point to evaluate, as `Optimizer.ask` gives it."""
+    """A point to evaluate, as returned by `Optimizer.ask`."""
 
     id: int
-    """Names the trial when its value is told."""
+    """The number of the trial; `tell` takes it."""
     x: Vector
     """The point, shape (d,)."""
     space: Space = field(repr=False)
@@ -72,15 +72,15 @@ class Evaluation(_Named):
     space: Space = field(repr=False)
     """The parameters."""
     constraints: Vector = field(default_factory=lambda: np.empty(0))
-    """The measured constraints, satisfied where not above 0; empty if there are none."""
+    """The measured constraints, satisfied when ≤ 0; empty if there are none."""
     std: float | None = None
     """Standard deviation of the noise in the value, if it was told."""
     reason: str | None = None
-    """Why the evaluation failed, if anybody said."""
+    """Why the evaluation failed; None if no reason was given."""
     seconds: float | None = None
-    """How long it took, if that is known."""
+    """How long the evaluation took; None if unknown."""
     extra: dict[str, Any] = field(default_factory=dict)
-    """What was told beside it."""
+    """Extra data told with the value, see `Outcome.extra`."""
     residuals: Vector = field(default_factory=lambda: np.empty(0))
     """The residuals of least squares; empty if there are none."""
     constraint_std: Vector = field(default_factory=lambda: np.empty(0))
@@ -99,7 +99,7 @@ class Evaluation(_Named):
 
     @property
     def status(self) -> str:
-        """ "ok" or "failed", as the command line has it."""
+        """ "ok" or "failed", as in the command line."""
         return "failed" if self.failed else "ok"
 
     @property
@@ -120,9 +120,9 @@ class Recommendation(_Named):
     x: Vector
     """The point, shape (d,)."""
     mean: float
-    """The value expected there."""
+    """The expected value at the point."""
     std: float
-    """Standard deviation of that; 0 if values are exact."""
+    """Standard deviation of the expected value; 0 if values are exact."""
     space: Space = field(repr=False)
     """The parameters."""
 
@@ -131,18 +131,18 @@ class Restart(NamedTuple):
     """The end of a local run and the start of the next."""
 
     at_evaluation: int
-    """How many evaluations had been told."""
+    """The number of evaluations before the restart."""
     cause: str
     """Why the local run ended."""
 
 
 class TrustRegion(NamedTuple):
-    """The region that is searched: a box around the best point of the local run, rotated."""
+    """The region in which the next point is searched: a rotated box around the best point of the local run."""
 
     centre: npt.NDArray[np.float64]
     """Shape (d,)."""
     half_axes: npt.NDArray[np.float64]
-    """Shape (d, d): in each row the way from the centre to the middle of a face."""
+    """Shape (d, d): each row is the vector from the centre to the middle of a face."""
 
 
 class Prediction(NamedTuple):
@@ -151,7 +151,7 @@ class Prediction(NamedTuple):
     mean: Any
     """A float for one point, an array for several."""
     std: Any
-    """The standard deviation, likewise."""
+    """The standard deviation, in the same form."""
 
 
 _COLUMNS = ("value", "failed", "run", "best", "reason")
@@ -201,29 +201,29 @@ class History(Sequence[Evaluation]):
     std: npt.NDArray[np.float64]
     """Standard deviations of the values; NaN where none was told."""
     failed: npt.NDArray[np.bool_]
-    """Where the evaluation failed."""
+    """Whether each evaluation failed."""
     reason: list[str | None]
-    """Why each evaluation failed; None where it did not, or where nobody said why."""
+    """Why each evaluation failed; None where it did not, or where no reason was given."""
     run: npt.NDArray[np.int64]
     """Number of the local run: 0, and one more after each restart."""
     best: npt.NDArray[np.float64]
-    """The best value so far, of the evaluations that satisfy the constraints; NaN before the first."""
+    """The best value so far among evaluations that satisfy the constraints; NaN before the first of them."""
     constraints: npt.NDArray[np.float64]
     """The measured constraints, shape (n, k); NaN where they were not told."""
     feasible: npt.NDArray[np.bool_]
-    """Where there is a value, and every measured constraint is satisfied."""
+    """Whether each evaluation has a value and satisfies every measured constraint."""
     residuals: npt.NDArray[np.float64]
     """The residuals of least squares, shape (n, m); NaN where the evaluation failed."""
     seconds: npt.NDArray[np.float64]
-    """How long each evaluation took; NaN where that is not known."""
+    """How long each evaluation took; NaN where unknown."""
     extra: list[dict[str, Any]]
-    """What was told beside each value, see `Outcome.extra`."""
+    """Extra data told with each value, see `Outcome.extra`."""
     names: list[str]
     """Names of the parameters."""
     space: Space
     """The parameters."""
     trust_region: list[TrustRegion | None]
-    """The region in which each point was searched for; None for points of an initial design. Kept
+    """The region in which each point was searched; None for points of an initial design. Kept
     by `minimize` and `maximize`, for two parameters only, and for evaluations since the start or
     resumption; else None throughout."""
 
@@ -257,7 +257,7 @@ class History(Sequence[Evaluation]):
     @overload
     def __getitem__(self, index: slice) -> History: ...
     def __getitem__(self, index: int | slice) -> Evaluation | History:
-        """An evaluation, or for a slice the history of those: `best` begins anew with its first."""
+        """One evaluation; for a slice the history of these evaluations, whose `best` starts at the first of them."""
         if not isinstance(index, slice):
             return self._evaluations[operator.index(index)]
         part = History(self._evaluations[index], self.space, self._maximize)
@@ -271,15 +271,15 @@ class History(Sequence[Evaluation]):
         return f"<History of {len(self)} evaluations, {int(self.failed.sum())} failed>"
 
     def _extra_names(self) -> list[str]:
-        """The names of everything that was told beside a value, in the order they came."""
+        """The names of all extra data, in the order in which they first appeared."""
         return list(dict.fromkeys(name for extra in self.extra for name in extra))
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """A pandas data frame with a row per evaluation.
+        """A pandas data frame with one row per evaluation.
 
         Its columns are id, the parameters, value, failed, run, best and reason; std and seconds if any are known;
-        feasible and the measured constraints if there are any; and one for each name in `extra`. Values are of
-        their own types, and None where a parameter's condition does not hold.
+        feasible and the measured constraints if there are any; and one for each name in `extra`. Parameters keep
+        their own types, and are None where their condition does not hold.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 2)], rng=1)
@@ -307,7 +307,7 @@ class History(Sequence[Evaluation]):
         return frame
 
     def _columns(self) -> list[tuple[str, Any]]:
-        """What stands beside the parameters, by name."""
+        """The columns besides the parameters, by name."""
         columns: list[tuple[str, Any]] = [(name, getattr(self, name)) for name in _COLUMNS]
         optional = (("std", self.std), ("seconds", self.seconds))
         columns += [(name, column) for name, column in optional if not np.isnan(column).all()]
@@ -321,7 +321,7 @@ class History(Sequence[Evaluation]):
     @overload
     def to_csv(self, file: str | os.PathLike[str]) -> None: ...
     def to_csv(self, file: str | os.PathLike[str] | None = None) -> str | None:
-        """Writes a row per evaluation to a file, or returns the text; does not need pandas.
+        """Writes one row per evaluation to a file, or returns the text. It does not need pandas.
 
         The columns are those of the command line's `export`: id, the parameters, value, status, seconds;
         then std and reason if there are any, the measured constraints, and one for each name in
@@ -352,7 +352,7 @@ class History(Sequence[Evaluation]):
 
 
 def _rows(vectors: Sequence[Vector]) -> npt.NDArray[np.float64]:
-    """Vectors of one length as a matrix; NaN where there is none."""
+    """Vectors of equal length as a matrix; NaN where one is missing."""
     k = max(map(len, vectors), default=0)
     unknown = np.full(k, np.nan)
     rows = [vector if len(vector) == k else unknown for vector in vectors]
@@ -364,7 +364,7 @@ def _numbers(values: Iterable[float | None]) -> npt.NDArray[np.float64]:
 
 
 def _cell(value: Any) -> Any:
-    """A value as a cell: nothing for what is not known, JSON for what is no single thing."""
+    """A value as a cell: empty if unknown, JSON for lists and dictionaries."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and np.isnan(value)):
@@ -373,13 +373,13 @@ def _cell(value: Any) -> Any:
 
 
 def id_of(trial: Trial | int | None) -> int:
-    """The id of a trial, given as such or as what `ask` gave."""
+    """The id of a trial, given as a number or as a `Trial`."""
     if isinstance(trial, Trial):
         return trial.id
     try:
         id = operator.index(trial)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidError(f"a trial is what ask gave, or its id, not {trial!r}") from None
+        raise InvalidError(f"a trial must be what ask returned, or its id, not {trial!r}") from None
     if not 0 <= id < 2**64:
         raise UnknownTrialError(f"there is no trial {id}", id)
     return id

@@ -46,7 +46,7 @@ def _errors(result: OptimizeResult) -> Iterable[tuple[str, str]]:
 
 
 def optimizer_html(optimizer: Optimizer) -> str:
-    """An optimiser: how far it is."""
+    """The progress of an optimiser."""
     ended = optimizer.stop_reason
     state = f"ended ({ended})" if ended else f"{len(optimizer.pending)} points pending"
     history = optimizer.history
@@ -106,7 +106,7 @@ def _block(title: str, rows: Iterable[tuple[str, str]], history: History) -> str
 
 
 def _curve(history: History) -> str:
-    """The values as points and the best so far as a line, drawn small."""
+    """A small plot: the values as points, and the best value so far as a line."""
     found = history.value[~history.failed]
     if len(found) < 2:
         return ""
@@ -136,7 +136,7 @@ def _curve(history: History) -> str:
 
 
 def progress_html(done: int, total: int | None, text: str) -> str:
-    """A bar, if there is an end to go to, and what there is to say."""
+    """A bar, if there is a budget, and a line of text."""
     bar = (
         ""
         if total is None

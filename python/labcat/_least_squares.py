@@ -56,35 +56,35 @@ def least_squares(
 ) -> LeastSquaresResult:
     """Fits the parameters of an expensive model: minimises the sum of the squares of its residuals.
 
-    The residuals are seen one by one, which takes far fewer evaluations than their sum does. Whatever
-    is not said here is as in `minimize`.
+    Each residual is modelled, which takes far fewer evaluations than modelling their sum. Arguments that
+    are not described here are those of `minimize`.
 
     Parameters
     ----------
     residuals
-        ``residuals(x, *args)`` returns a vector, mostly model minus data, of the same length for every `x`. One
-        that has a NaN or an infinite number is a failed evaluation.
+        ``residuals(x, *args)`` returns a vector, usually model minus data, of the same length for every `x`. A
+        vector with a NaN or an infinite number is a failed evaluation.
     history
-        As in `minimize`: an earlier result, or a pair ``(X, R)`` of points and their residuals, a row each.
+        As in `minimize`: an earlier result, or a pair ``(X, R)`` of points and their residuals, one row each.
     bounds, args, time_limit, rng, preset, workers, callback, progress, on_error, max_first_failures, timeout, checkpoint
         As in `minimize`.
     x0, radius
         Where the search begins, and how far the first evaluations lie from it, as in `minimize`.
     jac
-        A function of the Jacobian, shape (m, d), called as `residuals` is; or True, where `residuals` returns
-        ``(residuals, jacobian)``. A derivative that is NaN is not known. None: none is needed.
+        A function that returns the Jacobian, shape (m, d), called like `residuals`. Or True, if `residuals` returns
+        ``(residuals, jacobian)``. NaN marks an unknown derivative. None: the Jacobian is estimated.
     loss, f_scale
-        As in `scipy.optimize.least_squares`: "linear", or against outliers "soft_l1", "huber", "cauchy", "arctan".
-        Residuals well below `f_scale` count as squares, larger ones less.
+        As in `scipy.optimize.least_squares`: "linear", or, for data with outliers, "soft_l1", "huber", "cauchy" or
+        "arctan". Residuals well below `f_scale` count as squares, larger ones count less.
     sigma
-        The standard deviation of each residual, or one number for all; they are divided by it.
+        The standard deviation of each residual, or one number for all. Residuals are divided by it.
     absolute_sigma
-        As in `scipy.optimize.curve_fit`. True: `sigma` is that of the data, and so is the covariance. False: it is
-        relative, and the scale is found from the residuals at the optimum.
+        As in `scipy.optimize.curve_fit`. True: `sigma` is absolute, and the covariance follows from it. False:
+        `sigma` is relative, and its scale is estimated from the residuals at the optimum.
     budget, target, tolerance
-        As in `minimize`, of the sum of squares, which is twice the cost.
+        As in `minimize`. Target and tolerance refer to the sum of squares, which is twice the cost.
     constraints
-        As in `minimize`; with measured ones `residuals` returns ``(residuals, [g, …])``, with `jac=True`
+        As in `minimize`. With measured constraints `residuals` returns ``(residuals, [g, …])``, with `jac=True`
         ``(residuals, jacobian, [g, …])``, or a dictionary with "residuals", "jacobian", "constraints".
     switches
         Any other option of the search, by name: `labcat.SWITCHES` lists them.
@@ -92,15 +92,15 @@ def least_squares(
     Returns
     -------
     LeastSquaresResult
-        As `scipy.optimize.least_squares`: ``x cost fun jac grad optimality active_mask nfev status message success``,
-        with `fun` the residuals at `x`. Beside them ``cov_x stderr correlation`` of the parameters, and what
-        `minimize` gives: ``history restarts optimizer``, `params` with a `Space`.
+        The fields of `scipy.optimize.least_squares`: ``x cost fun jac grad optimality active_mask nfev status
+        message success``, where `fun` has the residuals at `x`. Also ``cov_x stderr correlation`` of the
+        parameters, and the fields of `minimize`: ``history restarts optimizer``, and `params` with a `Space`.
 
     Notes
     -----
-    Without `jac` the Jacobian is that of a model of the evaluations around `x`. Where they do not
-    determine it to a tenth, it is NaN, and the message says so. Parameters that are not real have no derivatives:
-    the covariance is that of the others, and NaN for them.
+    Without `jac` the Jacobian comes from a model of the evaluations around `x`. If these do not
+    determine it to a tenth, it is NaN, and the message says so. Integers, categories and booleans have no
+    derivatives: their entries of the covariance are NaN.
 
     Examples
     --------

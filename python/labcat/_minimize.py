@@ -51,7 +51,7 @@ def says_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
             third = arguments[2]
             meant = f"budget={third!r}" if isinstance(third, int) else "x0=…, args=…, budget=…"
             raise UnknownSwitchError(
-                f"{function.__name__} takes the function and its bounds, and all else by name, such as {meant}"
+                f"{function.__name__} takes the function and its bounds, and everything else by name, such as {meant}"
             )
         return function(*arguments, **keywords)
 
@@ -94,7 +94,7 @@ def minimize(
         element, or a `labcat.Outcome`, which can also hold noise, constraints, a gradient and extra
         data. NaN or an infinite value is a failed evaluation: it is recorded, counts against the
         budget, and its point is never suggested again. `on_error` says what happens after an
-        exception or another return value (None, a wrong shape).
+        exception, or if the return value is something else (None, a wrong shape).
     bounds
         Pairs (low, high), a `scipy.optimize.Bounds`, a dictionary of named bounds
         (``{"speed": (0, 9)}``), or a `labcat.Space` of named parameters.
@@ -106,82 +106,82 @@ def minimize(
     radius
         Distance of the initial design from `x0`, in the units of the parameters: one number, one
         for each parameter, or a dictionary by name. The default is the distance of `x0` from zero, but
-        between 1/2000 and 1/20 of each range (1/200 where `x0` is zero). With the preset "paper" or `initial_points` the default is
-        a design of the whole box, with `x0` as its first point.
+        at least 1/2000 and at most 1/20 of each range (1/200 where `x0` is zero). With the preset
+        "paper" or `initial_points` the default is a design of the whole box, with `x0` as its first point.
     history
         Evaluations that are already known: the result of an earlier call or its history, a pandas data
         frame with a column for each parameter and a column "value" (as made by `History.to_dataframe`;
         "std", "constraint0", … are used too), or a pair ``(X, y)``. They do not count against
-        `budget`. Evaluations outside the bounds, or without some parameter, are skipped with a
+        `budget`. Evaluations that lie outside the bounds or lack a parameter are skipped with a
         warning; the best of them is moved into the space and evaluated first. A run that resumes from a
-        checkpoint does not need it again.
+        checkpoint does not need the history again.
     budget
-        The number of evaluations. Without budget and time limit it is 200 per parameter, and
-        the message of the result says so if that ended the run.
+        The number of evaluations. If neither a budget nor a time limit is given, it is 200 per
+        parameter, and the message of the result says so if that ended the run.
     target
         A value that is good enough; the run ends when it is reached.
     tolerance
-        A local run ends when its values differ by no more than this. Without budget and time limit there is
-        one local run; otherwise others follow unless ``restarts=False``.
+        A local run ends when its values differ by no more than this. With a budget or a time limit, other
+        local runs follow unless ``restarts=False``; otherwise the run ends there.
     time_limit
-        Seconds, checked between evaluations.
+        The run ends after this many seconds. The time is checked between evaluations.
     rng
         The seed: an int, a `numpy.random.SeedSequence`, a `numpy.random.Generator`, or None for a
-        random one. With ``workers=1`` or a map the same seed gives the same run; otherwise the run
+        random seed. With ``workers=1`` or a map the same seed gives the same run; otherwise the run
         also depends on the order of the results.
     preset
         "default", which is recommended, or "paper", the algorithm as published.
     workers
-        Where evaluations run. 1: in this process; a larger number: in that many processes (-1: one per
-        processor); an executor with `submit` (`concurrent.futures`, `dask.distributed`,
+        Where evaluations run. 1: in this process. A larger number: in that many processes (-1: one per
+        processor). Or an executor with `submit` (`concurrent.futures`, `dask.distributed`,
         `mpi4py.futures`, loky); a `multiprocessing.Pool` or Ray's; a `joblib.Parallel` or a
-        map-like callable. The last two get batches; all others are asynchronous: a new point is
+        map-like callable. The last two get batches. All others are asynchronous: a new point is
         suggested as soon as a result arrives. A pair ``(executor, n)`` or ``(map, n)`` sets the
         number of simultaneous evaluations, for pools that do not report it. Processes started by
-        labcat are new interpreters that end with this one; `fun` must be picklable, or cloudpickle
-        installed, which can also send lambdas and functions of a notebook.
+        labcat are new interpreters that end with this one. `fun` must then be picklable, unless
+        cloudpickle is installed, which can also send lambdas and functions of a notebook.
     callback
         Called after each evaluation with the best point so far, or, if its only parameter is
         named `intermediate_result`, with an `OptimizeResult` as that keyword: `newest` is the evaluation
         that has just ended, `best` the best one, `history` all of them. StopIteration ends the run.
     progress
-        Shows evaluations, best value and restarts, with tqdm if it is installed.
+        Whether to show evaluations, best value and restarts, with tqdm if it is installed.
     on_error
         "raise": an exception of the objective reaches the caller unchanged, and a return value that is
         not a number raises `InvalidError`; the attribute `labcat_result` of the exception is the result so
         far. "fail": the evaluation is recorded as failed, with its reason, and the run continues. In
-        both cases, a worker process that dies is replaced and its evaluation fails, and an
-        error of an executor (a broken pool, a function that cannot be sent) is raised.
+        both cases, if a worker process dies, it is replaced and its evaluation fails. An
+        error of an executor (a broken pool, a function that cannot be sent) is always raised.
     max_first_failures
         If this many evaluations at the start of the run all fail with the same kind of exception,
         the function is probably wrong, and the run ends with `SystematicFailure`.
         None: never. NaN and infinite values do not count.
     timeout
         Time limit of one evaluation in seconds. An evaluation that takes longer fails; its process
-        and all programs it has started are ended. This needs processes of labcat's own, so
+        and all programs it has started are ended. Only labcat's own processes can be ended, so
         evaluations run in another process even with ``workers=1``.
     checkpoint
         A file to which the state is written, atomically, after each evaluation. The same call resumes
         from it and repeats the evaluations that were running. Stopping criteria may be changed, and new
-        points in `x0` are evaluated next. A file of another problem, or one
-        that another run is using, raises `CheckpointError`.
+        points in `x0` are evaluated next. A file of another problem, or one that another run is
+        using, raises `CheckpointError`.
     jac
-        True: `fun` returns ``(value, gradient)``, as in scipy. NaN marks an unknown component; the
+        True: `fun` returns ``(value, gradient)``, as in scipy. NaN marks an unknown component, and the
         gradient may be None.
     constraints
         Known constraints, which no suggestion violates: strings such as "x0 + 2*x1 <= 1",
         `scipy.optimize.LinearConstraint` and `NonlinearConstraint`, or a list of them. Or the number of
-        constraints that each evaluation measures; then `fun` returns ``(value, [g, …])`` (with `jac`:
+        constraints that each evaluation measures: `fun` then returns ``(value, [g, …])`` (with `jac`:
         ``(value, gradient, [g, …])``), or a dictionary with "value", "gradient", "constraints". A
-        constraint is satisfied when g ≤ 0; the value may be None if one is violated.
+        measured constraint is satisfied when g ≤ 0; the value may be None if one is violated.
     switches
         Other options by name; `labcat.SWITCHES` lists them.
 
     Returns
     -------
     OptimizeResult
-        Its fields are ``x fun success status message nfev nit restarts history optimizer``, and
-        `params` with a `Space`.
+        Its fields are ``x fun success status message nfev nit restarts history optimizer``, and, with a
+        `Space`, `params`.
 
     Notes
     -----
@@ -323,12 +323,12 @@ def prepared(
     backend_for: Callable[..., Backend] = backend_of,
     run_of: type[Run] = Run,
 ) -> Run:
-    """A run that is ready to begin; its checkpoint is `held` meanwhile."""
+    """A run that is ready to begin. `held` keeps its checkpoint locked."""
     _check_arguments(on_error, time_limit, timeout, max_first_failures)
     if "direction" in switches:
-        raise InvalidError("the direction is the function's name: labcat.minimize, labcat.maximize")
+        raise InvalidError("the function decides the direction: use labcat.minimize or labcat.maximize")
     if misfit is None and (callable(jac) or jac not in (None, False, True)):
-        raise InvalidError(f"jac is {jac!r}; allowed: True, where fun returns (value, gradient), False")
+        raise InvalidError(f"jac is {jac!r}; allowed: True, if fun returns (value, gradient), or False")
     names = inspect.signature(own or minimize).parameters
     check_names(switches, tuple(name for name in names if name not in _NOT_ITS_OWN))
     _check_callback(callback)

@@ -60,7 +60,7 @@ class Misfit:
 
     @staticmethod
     def checked(loss: object, f_scale: object, sigma: object, absolute_sigma: object) -> Misfit:
-        """A misfit of what a user gave."""
+        """The misfit for the arguments of a user."""
         if loss not in _LOSSES:
             raise InvalidError(f"loss is {loss!r}; allowed: {', '.join(map(repr, _LOSSES))}")
         scale = as_value(f_scale, "f_scale", "a number above 0")
@@ -100,7 +100,7 @@ class Misfit:
             return _LOSSES[self.loss]((weighted / self.f_scale) ** 2)
 
     def told(self, residuals: Array) -> Array:
-        """Numbers whose squares sum to the misfit, with the signs of the residuals; what is not finite stays so."""
+        """Numbers whose squares sum to the misfit, with the signs of the residuals; numbers that are not finite stay as they are."""
         if self.is_plain:
             return residuals
         weighted = residuals / self._sigma(len(residuals))
@@ -123,7 +123,7 @@ class Misfit:
         return float(0.5 * np.sum(self.told(residuals) ** 2))
 
     def gradient(self, residuals: Array, jacobian: Array) -> Array:
-        """Of the cost, by the parameters."""
+        """The gradient of the cost by the parameters."""
         sigma = self._sigma(len(residuals))
         weighted = residuals / sigma
         found: Array = jacobian.T @ (self._losses(weighted)[1] * weighted / sigma)

@@ -25,8 +25,8 @@ dumps: Callable[[object], bytes] = pickle.dumps
 class Failure:
     """The exception that an evaluation ended with, as a value that can travel between processes.
 
-    `on_error` says what becomes of it, unless it is `fatal` (not the objective failed, but what
-    runs it) or `lost` (the evaluation was ended from outside: a failed one, whatever `on_error`).
+    `on_error` says how it is handled, unless it is `fatal` (the backend failed, not the objective) or `lost`
+    (the evaluation was ended from outside, so it has failed, whatever `on_error` is).
     """
 
     __slots__ = ("exception", "fatal", "lost", "reason", "seconds")
@@ -51,7 +51,7 @@ class Failure:
 
 
 def _reason(exception: BaseException) -> str:
-    """What happened, in a line, with the place if the user's code raised it."""
+    """The failure in one line, with the place if the user's code raised it."""
     kind = type(exception).__name__
     text = " ".join(str(exception).split())
     where = ""
@@ -71,7 +71,7 @@ class _RemoteTraceback(Exception):
 
 
 def _portable(exception: BaseException) -> BaseException:
-    """The exception itself if it survives pickling, else one that says what it was."""
+    """The exception itself if it can be pickled, otherwise one that describes it."""
     try:
         pickle.loads(dumps(exception))
     except Exception:
@@ -95,13 +95,13 @@ Ended: TypeAlias = "Outcome | Failure"
 
 
 class Params(dict[str, Any]):
-    """Named parameters as an objective gets them; used as a vector it says what it is."""
+    """Named parameters as an objective gets them. If they are used as a vector, the error explains what they are."""
 
     def _is_no_vector(self, *_: Any, **__: Any) -> Any:
         names = list(self)
         raise InvalidError(
             f"the parameters have names, so the objective gets a dictionary, x[{names[0]!r}], or takes them by name, "
-            f"def fun({', '.join(names)}); to get a vector give the bounds as a list of pairs"
+            f"def fun({', '.join(names)}); to get a vector, give the bounds as a list of pairs"
         )
 
     def __missing__(self, key: object) -> Any:
@@ -171,7 +171,7 @@ class Objective:
         return measured(returned, self._constraints, self._jac)
 
     def evaluate(self, x: Vector) -> Any:
-        """Calls the function as it wants to be called."""
+        """Calls the function with keywords or with a dictionary, as its signature requires."""
         if self._space is None:
             return self._fun(x, *self._args)
         params = self._space.to_dict(x)
@@ -198,8 +198,8 @@ class Residuals(Objective):
     ) -> None:
         if not (jac is None or isinstance(jac, bool) or callable(jac)):
             raise InvalidError(
-                f"jac is {jac!r}; allowed: a function of the Jacobian, True where `residuals` returns (residuals, jacobian), "
-                "None: it is found from the evaluations"
+                f"jac is {jac!r}; allowed: a function that returns the Jacobian, True if `residuals` returns (residuals, jacobian), "
+                "None if it is to be estimated from the evaluations"
             )
         super().__init__(fun, args, space, constraints, jac is True)
         self._slopes = Objective(jac, args, space) if callable(jac) else None

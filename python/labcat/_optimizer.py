@@ -57,9 +57,9 @@ _OWN_KEYWORDS = ("direction", "preset", "rng")
 
 
 class Optimizer:
-    """The ask-and-tell interface: `ask` suggests a point, `tell` records its value.
+    """The ask-and-tell interface: `ask` suggests a point, and `tell` records its value.
 
-    Any number of trials may be pending, each with a different point, and they may be told in any order
+    Any number of trials may be pending, each with a different point. They may be told in any order
     and from any thread. When a local run has converged, the optimiser starts another one, until a
     stopping criterion ends the run (`stop_reason`). It can be pickled and copied; the copy continues
     bit for bit.
@@ -74,7 +74,7 @@ class Optimizer:
     rng
         The seed: an int (the same int gives the same points everywhere), a
         `numpy.random.SeedSequence`, a `numpy.random.Generator` (one draw is taken from it), or
-        None for a random one. The attribute `seed` holds it.
+        None for a random seed. The attribute `seed` has its value.
     preset
         "default", which is recommended, or "paper", the algorithm as published.
     budget
@@ -84,14 +84,14 @@ class Optimizer:
     tolerance
         A local run ends when its values differ by no more than this.
     constraints
-        The number of constraints that each evaluation measures, to be told with its value. Or
+        The number of constraints that each evaluation measures; they are told with its value. Or
         known constraints, which no suggestion violates: strings such as "x0 + 2*x1 <= 1" (with the
         parameters' names; x0, x1, … if they have none), `scipy.optimize.LinearConstraint`,
         `NonlinearConstraint`, or a list of them. `to_json` saves strings and linear constraints;
-        functions must be given again to `from_json`.
+        functions must be passed to `from_json` again.
     residuals
-        True: least squares. Tell the residuals of each evaluation, ``tell(trial, residuals=[…])``;
-        the sum of their squares is minimised. See `labcat.least_squares`.
+        True for least squares: the residuals of each evaluation are told, ``tell(trial, residuals=[…])``,
+        and the sum of their squares is minimised. See `labcat.least_squares`.
     switches
         Other options by name; `labcat.SWITCHES` lists them.
 
@@ -128,7 +128,7 @@ class Optimizer:
         **switches: Unpack[Switches],
     ) -> None:
         if residuals not in (True, False):
-            raise InvalidError(f"residuals is {residuals!r}; allowed: True, where residuals are told, False")
+            raise InvalidError(f"residuals is {residuals!r}; allowed: True, if residuals are told, or False")
         if residuals and direction != "minimize":
             raise InvalidError(f'direction is {direction!r}; with residuals it is "minimize"')
         given: dict[str, Any] = {"budget": budget, "target": target, "tolerance": tolerance}
@@ -179,7 +179,7 @@ class Optimizer:
         """Restores an optimiser from `to_json`; it continues bit for bit.
 
         Its parameters count as named unless their names are x0, x1, … Known constraints that are
-        strings or linear are restored; functions must be given again as `constraints`.
+        strings or linear are restored; functions must be passed again as `constraints`.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(0, 1)] * 2, constraints="x0 + x1 <= 1", rng=1)
@@ -260,12 +260,12 @@ class Optimizer:
         Stopped
             The run has ended.
         BudgetOutstanding
-            All that is left of the budget, or of a finite space, is asked and not yet told.
+            Everything that is left of the budget, or of a finite space, is pending.
         """
         if n is None:
             return self._trial(self._core.ask())
         if not (hasattr(n, "__index__") and 1 <= operator.index(n) <= _MOST_ASKED):
-            raise InvalidError(f"points to ask: {n!r}; allowed: 1 to {_MOST_ASKED}")
+            raise InvalidError(f"the number of points to ask for is {n!r}; allowed: 1 to {_MOST_ASKED}")
         return [self._trial(suggestion) for suggestion in self._core.ask_many(n)]
 
     def _trial(self, suggestion: tuple[int, list[float]]) -> Trial:
@@ -340,13 +340,13 @@ class Optimizer:
         """Records the value of a trial, or of any other point `x`.
 
         The value is a real number, an array with exactly one element, or an `Outcome`, which can hold
-        everything that the keywords do. A value that is not finite counts as a failed evaluation. For a point
-        the new id is returned. Results are accepted even after the run has ended. `std` is the standard
-        deviation of the noise in this value, if known; it is used unless the option `noise` is "none".
+        everything that the keywords do. A value that is not finite counts as a failed evaluation. If a point
+        `x` is told, its new id is returned. Results are accepted even after the run has ended. `std` is the
+        standard deviation of the noise in this value, if known; it is used unless the option `noise` is "none".
 
-        `constraints` are the measured ones, satisfied when g ≤ 0, and `constraint_std` the standard
-        deviation of the noise in each; the value may be None if one is violated. `gradient` has the derivative
-        by each parameter, NaN if unknown. With ``Optimizer(bounds, residuals=True)`` tell
+        `constraints` are the measured constraints, satisfied when g ≤ 0, and `constraint_std` the standard
+        deviation of the noise in each. The value may be None if a constraint is violated. `gradient` has the
+        derivative by each parameter, NaN if unknown. With ``Optimizer(bounds, residuals=True)`` tell
         `residuals` instead of a value, optionally with a `jacobian` of shape (m, d). `extra` is
         kept in the history and in the saved state.
 
@@ -381,7 +381,7 @@ class Optimizer:
         return None
 
     def _to_core(self, outcome: Outcome) -> _labcat.Outcome:
-        """The outcome as the core takes it, if it is of the kind that is told here."""
+        """The outcome as the core takes it; refused if it has a value where residuals are told, or the other way round."""
         if self._misfit is None and outcome.residuals:
             raise InvalidError("residuals are for least squares: labcat.least_squares or Optimizer(bounds, residuals=True)")
         if self._misfit is not None and not outcome.residuals and not outcome.failed:
@@ -391,7 +391,7 @@ class Optimizer:
         return outcome.to_core(self._misfit)
 
     def _keep(self, id: int, outcome: Outcome) -> None:
-        """Remembers what the core does not."""
+        """Keeps the parts of an outcome that the core does not keep."""
         weighed = bool(self._misfit is not None and not self._misfit.is_plain and outcome.residuals)
         if outcome.extra or outcome.seconds is not None or weighed:
             raw = as_vector(outcome.residuals, "") if weighed else []
@@ -420,8 +420,8 @@ class Optimizer:
     ) -> int | None:
         """Records that the evaluation of a trial, or of any other point `x`, failed.
 
-        It counts against the budget, and its point is never suggested again. The `reason` is kept:
-        in the history, and in the state.
+        The evaluation counts against the budget, and its point is never suggested again. The `reason` is
+        kept in the history and in the saved state.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
@@ -471,7 +471,7 @@ class Optimizer:
     def adopt(self, x: Point) -> Trial:
         """Adds a pending trial at a point that was chosen elsewhere; its value is told like any other.
 
-        It takes the place of a point of the initial design that was not suggested yet.
+        It replaces a point of the initial design that was not suggested yet.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(-1, 1)], rng=1)
@@ -510,10 +510,10 @@ class Optimizer:
         """Sets the starting point: it is suggested first, and the rest of the initial design lies around it.
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
-        for all of them, one for each, or a dictionary by name. If it is not given: as far as the point is
-        from zero, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero.
-        Several points are the first design themselves. After the first suggestion the points are merely
-        suggested next.
+        for all of them, one for each, or a dictionary by name. The default is the distance of the point
+        from zero, but at least 1/2000 and at most 1/20 of each range (1/200 where it is zero).
+        Several points are the initial design themselves. If a point was already suggested, the new points are
+        simply suggested next.
 
         >>> import labcat
         >>> optimizer = labcat.Optimizer([(0, 10)] * 2, rng=1)
@@ -525,7 +525,7 @@ class Optimizer:
         self._core.start_at([point.tolist() for point in points], radius_of(radius, self._space, len(points)))
 
     def _start_new(self, points: list[Vector], radius: list[float] | None = None) -> None:
-        """Begins at those points that were neither asked nor put before others already."""
+        """Begins at those of the points that were neither asked nor queued already."""
         asked = [*self.history.x.tolist(), *(trial.x.tolist() for trial in self.pending)]
         known = {tuple(x) for x in (*self._core.queued(), *asked)}
         new = [point.tolist() for point in points if tuple(point.tolist()) not in known]
@@ -537,7 +537,7 @@ class Optimizer:
 
     @property
     def _has_own_design(self) -> bool:
-        """Whether the first design is that of the paper, or has a size that was asked for: a starting point is one of it."""
+        """Whether the first design is the paper's, or its size was given: a starting point is then one of its points."""
         return self._settings["preset"] == "paper" or self._settings["initial_points"] is not None
 
     def set_stopping(
@@ -565,7 +565,7 @@ class Optimizer:
     def predict(self, x: Points) -> Prediction:
         """Mean and standard deviation of a model of all observations, in the units of the objective.
 
-        For one point they are floats, for several, shape (n, d), arrays. Away from what was evaluated
+        They are floats for one point, and arrays for several points, shape (n, d). Far from all evaluations
         the standard deviation is large.
 
         Raises
@@ -621,7 +621,7 @@ class Optimizer:
     def noise(self) -> float:
         """Standard deviation of the noise, as given or as estimated so far.
 
-        0 while values count as exact, and if each value was told with its own standard deviation.
+        It is 0 while values count as exact, and if each value was told with its own standard deviation.
         """
         return self._core.noise()[1]
 
@@ -670,7 +670,7 @@ class Optimizer:
 
     @property
     def pending(self) -> list[Trial]:
-        """The pending trials: asked for, without a result yet."""
+        """The pending trials: those without a result yet."""
         return [self._trial(suggestion) for suggestion in self._core.pending()]
 
     @property
@@ -685,16 +685,16 @@ class Optimizer:
 
     @property
     def stop_reason(self) -> str | None:
-        """What ended the run, "budget", "target", "tolerance" or, when every configuration of a finite
-        space was evaluated, "exhausted"; None while it goes on.
+        """What ended the run: "budget", "target", "tolerance", or "exhausted" if every configuration of a
+        finite space was evaluated. None while the run continues.
 
-        That a run without restarts has converged shows when the next point is asked.
+        With ``restarts=False``, convergence is noticed when the next point is asked for.
         """
         return self._core.stop_reason()
 
     @property
     def relevance(self) -> npt.NDArray[np.float64] | None:
-        """How much each parameter matters, by a model of all evaluations; sums to 1.
+        """How much each parameter matters, as shares that sum to 1, from a model of all evaluations.
         None if there are too few evaluations."""
         importance = self.importance
         return None if importance is None else importance.mean
@@ -738,7 +738,7 @@ class Optimizer:
 
     @property
     def seed(self) -> int:
-        """The seed; as `rng` it repeats the run."""
+        """The seed. Pass it as `rng` to repeat the run."""
         return int(self._settings["seed"])
 
 

@@ -1,4 +1,4 @@
-"""What came of an evaluation."""
+"""The result of an evaluation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LONGEST_REASON = 500  # characters
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an evaluation: an objective may return it, and `Optimizer.tell` takes it.
+    """The result of an evaluation. An objective may return it, and `Optimizer.tell` takes it.
 
-    A value or a residual that is missing, NaN or infinite is a failed evaluation, and `reason` says why; with measured
-    constraints the value may be missing where one is violated.
+    If the value or a residual is missing, NaN or infinite, the evaluation has failed, and `reason` may say why. With
+    measured constraints the value may be missing if a constraint is violated.
 
     >>> import labcat
     >>> def train(x):
@@ -37,25 +37,25 @@ class Outcome:
     """
 
     value: Any = None
-    """The objective: one real number; None or NaN if there is none."""
+    """The value of the objective: one real number; None or NaN if there is none."""
     std: float | None = field(default=None, kw_only=True)
     """Standard deviation of the noise in the value."""
     constraints: npt.ArrayLike | None = field(default=None, kw_only=True)
-    """The measured constraints, satisfied where not above 0."""
+    """The measured constraints, satisfied when ≤ 0."""
     constraint_std: npt.ArrayLike | None = field(default=None, kw_only=True)
-    """Standard deviation of the noise in each of them, NaN where it is not known."""
+    """Standard deviation of the noise in each constraint; NaN if unknown."""
     residuals: npt.ArrayLike | None = field(default=None, kw_only=True)
-    """The residuals of least squares, instead of a value, which is the sum of their squares."""
+    """The residuals of least squares, instead of a value. The value is the sum of their squares."""
     jacobian: npt.ArrayLike | None = field(default=None, kw_only=True)
-    """The derivative of each residual by each parameter, shape (m, d), NaN where it is not known."""
+    """The derivative of each residual by each parameter, shape (m, d); NaN if unknown."""
     gradient: npt.ArrayLike | None = field(default=None, kw_only=True)
-    """The derivative by each parameter, NaN where it is not known."""
+    """The derivative of the value by each parameter; NaN if unknown."""
     reason: str | None = field(default=None, kw_only=True)
     """Why there is no value."""
     seconds: float | None = field(default=None, kw_only=True)
     """How long the evaluation took; `minimize` measures it."""
     extra: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    """Anything else to be kept beside it: text, numbers, booleans, None, and lists and dictionaries of them."""
+    """Other data to keep: text, numbers, booleans, None, and lists and dictionaries of these."""
 
     def __post_init__(self) -> None:
         limits = as_vector(self.constraints, "constraints")
@@ -89,7 +89,7 @@ class Outcome:
         return self.value is None or not math.isfinite(self.value)
 
     def timed(self, seconds: float) -> Outcome:
-        """The same with the time it took, unless it says so itself."""
+        """The same outcome with the time it took, unless it has a time already."""
         if self.seconds is not None:
             return self
         timed = copy(self)
@@ -97,7 +97,7 @@ class Outcome:
         return timed
 
     def to_core(self, misfit: Misfit | None = None) -> _labcat.Outcome:
-        """As the core takes it; a misfit says what becomes of residuals."""
+        """The outcome as the core takes it; a misfit transforms its residuals."""
         limits, spreads, slopes = (
             as_vector(part, "") for part in (self.constraints, self.constraint_std, self.gradient)
         )
@@ -120,11 +120,11 @@ class Outcome:
 
 
 def outcome_of(value: Any, **parts: Any) -> Outcome:
-    """What was told, as one thing: a value, or an outcome that has all parts itself."""
+    """The arguments of `tell` as one outcome: a value with its parts, or an outcome that has all parts itself."""
     given = {name: part for name, part in parts.items() if part is not None}
     if isinstance(value, Outcome):
         if given:
-            raise InvalidError(f"{min(given)} is a part of the Outcome: give it there")
+            raise InvalidError(f"{min(given)} is a part of the Outcome: pass it there")
         return value
     if value is None and not any(np.size(given.get(part, ())) for part in ("constraints", "residuals")):
         value = as_value(value)  # says what is allowed
@@ -153,7 +153,7 @@ def _matrix(numbers: object, rows: int) -> npt.NDArray[np.float64] | None:
 
 
 def plain_extra(extra: object) -> dict[str, Any]:
-    """What is kept beside a value, as plain data: it must survive in a file."""
+    """Extra data as plain data, because they must survive in a file."""
     if not isinstance(extra, Mapping):
         raise InvalidError(f"extra is {extra!r}; allowed: a dictionary")
     if not extra:

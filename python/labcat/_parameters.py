@@ -1,4 +1,4 @@
-"""The types of parameters: what their values are, and how they stand in a vector of numbers."""
+"""The types of parameters: their values, and the numbers that stand for these in a vector."""
 
 from __future__ import annotations
 
@@ -52,15 +52,16 @@ class _Shown:
 class Real(_Shown):
     """A real parameter between `low` and `high`.
 
-    With ``scale="log"`` its logarithm is searched: right for parameters such as a learning rate,
+    With ``scale="log"`` its logarithm is searched. This is right for parameters such as a learning rate,
     whose order of magnitude is unknown. `low` must then be above 0.
 
-    Any parameter may depend on others before it: with ``when={"kind": "b"}`` or
-    ``when={"kind": ["b", "c"]}`` it is chosen, and appears in `params`, only while `kind` is that. Of several
-    in one dictionary all must hold, ``when={"kind": "b", "deep": True}``; of a list of dictionaries one,
+    A parameter of any type may depend on parameters before it. With ``when={"kind": "b"}`` or
+    ``when={"kind": ["b", "c"]}`` it is chosen, and appears in `params`, only while `kind` has this value or
+    one of these values. If a dictionary has several conditions, all must hold:
+    ``when={"kind": "b", "deep": True}``. If there is a list of dictionaries, one of them must hold:
     ``when=[{"kind": "b"}, {"deep": True}]``.
 
-    With a `step` it takes the values `low`, `low` + `step`, … up to `high`. With `low` equal to `high` it is fixed.
+    With a `step` the values are `low`, `low` + `step`, … up to `high`. If `low` equals `high`, it is fixed.
 
     >>> import labcat
     >>> labcat.Real(1e-5, 1e-1, scale="log")
@@ -105,7 +106,7 @@ class Real(_Shown):
 class Integer(_Shown):
     """An integer: `low`, `low` + `step`, … up to `high`.
 
-    With ``scale="log"`` ratios count, as for a `Real`; `low` must then be at least 1.
+    With ``scale="log"`` its logarithm is searched, as for a `Real`. `low` must then be at least 1.
 
     >>> import labcat
     >>> labcat.Integer(16, 1024, scale="log")
@@ -139,9 +140,9 @@ class Integer(_Shown):
 
 @dataclass(frozen=True, repr=False)
 class Categorical(_Shown):
-    """One of `choices`: labels of any type. With ``ordered=True`` neighbours resemble each other.
+    """One of `choices`, which are labels of any type. With ``ordered=True`` neighbours resemble each other.
 
-    In a vector a label stands as its number, from 0.
+    In a vector the number of a label stands for it, starting at 0.
 
     >>> import labcat
     >>> labcat.Categorical(["lu", "qr", "svd"])
@@ -154,7 +155,7 @@ class Categorical(_Shown):
 
     def __post_init__(self) -> None:
         if isinstance(self.choices, (str, bytes)) or not hasattr(self.choices, "__iter__"):
-            raise InvalidError(f"choices are a list of labels, not {self.choices!r}")
+            raise InvalidError(f"choices must be a list of labels, not {self.choices!r}")
         object.__setattr__(self, "choices", tuple(self.choices))
 
     def to_number(self, value: Any) -> float:
@@ -165,7 +166,7 @@ class Categorical(_Shown):
         for found in (same, alike, equal):
             if found:
                 return float(found[0])
-        raise InvalidError(f"{value!r} is none of the choices: {self.allowed}")
+        raise InvalidError(f"{value!r} is not one of the choices: {self.allowed}")
 
     def from_number(self, number: float) -> Any:
         """The value that a number of the core stands for."""
@@ -215,7 +216,7 @@ class Boolean(_Shown):
 
 @dataclass(frozen=True, repr=False)
 class Fixed(Categorical):
-    """A value that is the same in every evaluation, whatever its type.
+    """A value of any type that is the same in every evaluation.
 
     >>> import labcat
     >>> labcat.Space(x=(0, 1), solver=labcat.Fixed("lu")).to_dict([0.5, 0])
@@ -237,7 +238,7 @@ ParameterLike: TypeAlias = "Parameter | tuple[float, float] | list[Any]"
 def checked(name: str, parameter: object) -> Parameter:
     """The parameter with bounds of its own type; a pair of numbers stands for a `Real`, a list of labels for a `Categorical`."""
     if not isinstance(name, str):
-        raise InvalidError(f"the name of a parameter is a string, not {name!r}")
+        raise InvalidError(f"the name of a parameter must be a string, not {name!r}")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -385,7 +386,7 @@ def _number(value: Any) -> float:
     try:
         return as_float(value)
     except (TypeError, ValueError):
-        raise InvalidError(f"a point is made of numbers, not {value!r}") from None
+        raise InvalidError(f"a point consists of numbers, not {value!r}") from None
 
 
 def _bound(name: str, end: str, value: Any) -> float:

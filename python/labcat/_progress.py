@@ -1,4 +1,4 @@
-"""What `progress=True` shows."""
+"""The display of `progress=True`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Progress(Protocol):
 
 
 def progress_of(shown: bool, budget: int | None) -> Progress:
-    """What fits the place: a bar in a notebook, tqdm's if it is installed, a plain line otherwise.
+    """A bar in a notebook, tqdm's bar if it is installed, or a plain line.
 
-    Nothing if it is not wanted.
+    Shows nothing if `progress` is False.
     """
     if not shown:
         return _Silent()

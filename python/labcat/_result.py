@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _PlainResult(dict[str, Any]):
-    """What `scipy.optimize.OptimizeResult` is, for machines without scipy: a dictionary whose keys
+    """A substitute for `scipy.optimize.OptimizeResult` on machines without scipy: a dictionary whose keys
     are attributes too."""
 
     def __getattr__(self, name: str) -> Any:
@@ -49,7 +49,7 @@ else:
 
 
 class OptimizeResult(_Base):
-    """What `minimize` and `maximize` return: a `scipy.optimize.OptimizeResult` if scipy is there.
+    """The result of `minimize` and `maximize`: a `scipy.optimize.OptimizeResult` if scipy is installed.
 
     It is a dictionary whose keys are attributes too.
 
@@ -111,7 +111,7 @@ class OptimizeResult(_Base):
         return sorted({*object.__dir__(self), *self, "history", "newest"})
 
     def plot(self, fun: Callable[[npt.NDArray[np.float64]], float] | None = None) -> Figure:
-        """Draws the run, see `labcat.plots.overview`. A notebook shows the figure it returns."""
+        """Draws the run, see `labcat.plots.overview`. A notebook shows the returned figure."""
         from .plots import overview
 
         return overview(self, fun)
@@ -130,11 +130,11 @@ STATUS = {
     "exhausted": 6,
     "callback": 99,
 }
-"""The status of each way to end."""
+"""The status for each reason to end."""
 
 
 def snapshot(optimizer: Optimizer) -> OptimizeResult:
-    """The result so far, without a verdict; `history` and `newest` are made when they are asked for."""
+    """The result so far, without a status; `history` and `newest` are made on demand."""
     found, best = optimizer.recommended, optimizer.best
     n = optimizer.n_evaluations - optimizer._given
     result = OptimizeResult(
@@ -183,7 +183,7 @@ def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
 
 
 def failure_summary(history: History) -> str:
-    """How many evaluations failed, and why most of them did; empty if none did."""
+    """How many evaluations failed, and the most frequent reason; empty if none failed."""
     failed = int(history.failed.sum())
     if failed == 0:
         return ""

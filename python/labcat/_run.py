@@ -73,7 +73,7 @@ class Run:
         return self
 
     def __exit__(self, kind: object, exception: BaseException | None, trace: object) -> None:
-        """Closes the run, and lets an exception carry what there is."""
+        """Closes the run, and attaches the result so far to an exception."""
         try:
             if exception is not None:
                 self._keep_finished()
@@ -98,7 +98,7 @@ class Run:
                 return "callback"
 
     def _over(self) -> str | None:
-        """What has ended the run, a key of `STATUS`; None while it goes on."""
+        """What has ended the run, a key of `STATUS`; None while it continues."""
         late = "time_limit" if time.monotonic() >= self._deadline else None
         return self._optimizer.stop_reason or late
 
@@ -131,7 +131,7 @@ class Run:
         return max(0.0, min(_TICK, self._deadline - time.monotonic()))
 
     def _take(self, ended: Iterator[tuple[Trial, Ended]]) -> None:
-        """Tells all results, then raises what the first bad one asks for."""
+        """Tells all results, then raises the exception that the first bad one requires."""
         raised: Exception | None = None
         for trial, outcome in ended:
             self._running -= 1
@@ -187,7 +187,7 @@ class Run:
         self._alike = kind, n
         if n >= self._max_first_failures:
             raise SystematicFailure(
-                f"the first {n} evaluations all failed alike, the last one with {outcome.reason}; "
+                f"the first {n} evaluations all failed in the same way, the last one with {outcome.reason}; "
                 "max_first_failures sets how many may (None: any number)"
             ) from outcome.exception
 
@@ -207,7 +207,7 @@ class Run:
             raise StoppedByCallback from None
 
     def _keep_finished(self) -> None:
-        """After an exception: tells what has ended meanwhile, and writes the checkpoint."""
+        """After an exception: tells the evaluations that have ended meanwhile, and writes the checkpoint."""
         for trial, outcome in self._backend.finished():
             if not isinstance(outcome, Failure):
                 self._tell(trial, outcome)

@@ -41,12 +41,12 @@ def scipy_method(
     disp: bool = False,
     **options: Any,
 ) -> OptimizeResult:
-    """For ``scipy.optimize.minimize(fun, x0, bounds=bounds, method=labcat.scipy_method)``.
+    """A method for scipy: ``scipy.optimize.minimize(fun, x0, bounds=bounds, method=labcat.scipy_method)``.
 
     `x0` is evaluated first. `options` are the keywords of `labcat.minimize`, and scipy's `maxfev`
     or `maxiter` (the budget), `tol` (the tolerance; it ends the run unless ``restarts=True``) and
-    `disp` (the progress). `jac` and `constraints` are used as `labcat.minimize` does; second
-    derivatives are an error; an unknown option is a warning, as scipy's methods do it.
+    `disp` (the progress). `jac` and `constraints` work as in `labcat.minimize`. Second
+    derivatives are an error. An unknown option is a warning, as in scipy's own methods.
 
     >>> import labcat
     >>> from scipy.optimize import minimize

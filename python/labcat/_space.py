@@ -1,4 +1,4 @@
-"""Parameters, and the spaces they make up."""
+"""Spaces of parameters."""
 
 from __future__ import annotations
 
@@ -41,18 +41,17 @@ Radius: TypeAlias = "float | npt.ArrayLike | Mapping[str, float]"
 class Space(Mapping[str, Parameter]):
     """Named parameters, in order.
 
-    Given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a `Real`, also
-    where both are integers: ``(1, 8)`` gives 3.7; `labcat.Integer(1, 8)` gives 3 or 4. A list of
-    labels, ``["gini", "entropy"]``, stands for a `Categorical`, as does a list of more than two numbers.
+    They are given as a mapping, as keywords, or as both. A pair of numbers ``(low, high)`` stands for a
+    `Real`, even if both are integers: ``(1, 8)`` may give 3.7, and `labcat.Integer(1, 8)` gives 3 or 4. A list
+    of labels, ``["gini", "entropy"]``, or of more than two numbers stands for a `Categorical`.
 
     With a space the objective is called with named values. If ``fun(*args, **params)`` fits the
-    signature of the function it is called so, with keywords; otherwise it is called with a
-    dictionary, ``fun(params, *args)``. What does not apply is not in the dictionary; as a keyword it
-    is left out if the function has a default for it, and None if not.
+    signature of the function, it gets keywords. Otherwise it gets a dictionary, ``fun(params, *args)``.
+    A parameter whose condition (`when`) does not hold is not in the dictionary. As a keyword it
+    is left out if the function has a default for it; otherwise it is None.
 
-    Values are of their own type: an `Integer` gives an int, a `Categorical` one of its choices, a
-    `Boolean` a bool. In a vector they stand as numbers: a choice as its place in the list, from 0.
-    A parameter whose condition (`when`) does not hold is left out.
+    Values have their own type: an `Integer` gives an int, a `Categorical` one of its choices, a
+    `Boolean` a bool. In a vector they are numbers: a choice is its index in the list, starting at 0.
 
     >>> import labcat
     >>> space = labcat.Space(
@@ -86,7 +85,7 @@ class Space(Mapping[str, Parameter]):
     ) -> None:
         if not isinstance(parameters, Mapping):
             raise InvalidError(
-                f"a Space is made of a mapping from names to parameters, not of {parameters!r}"
+                f"a Space takes a mapping from names to parameters, not {parameters!r}"
             )
         twice = sorted(set(parameters) & set(named))
         if twice:
@@ -137,7 +136,7 @@ class Space(Mapping[str, Parameter]):
         return {name: found for name, found in self._conditions.items() if len(found) > 1 or (found and len(found[0]) > 1)}
 
     def _holds(self, name: str, holds: Mapping[str, bool], numbers: Mapping[str, float]) -> bool:
-        """Whether a parameter is there, given those before it."""
+        """Whether a parameter applies, given the values of those before it."""
         alternatives = self._conditions[name]
         return not alternatives or any(
             all(holds[other] and numbers[other] in allowed for other, allowed in one.items()) for one in alternatives
@@ -149,7 +148,7 @@ class Space(Mapping[str, Parameter]):
 
     @property
     def n_free(self) -> int:
-        """How many parameters are not fixed, at least 1: what budgets go by."""
+        """The number of parameters that are not fixed, at least 1; the default budget depends on it."""
         return self._free
 
     @property
@@ -167,7 +166,7 @@ class Space(Mapping[str, Parameter]):
         return list(holds.values())
 
     def to_dict(self, x: npt.ArrayLike) -> dict[str, Any]:
-        """The values of a vector by their names, each of its own type; those that apply."""
+        """The values of a vector by name, each of its own type, without parameters that do not apply."""
         vector = _vector(x)
         if len(vector) != len(self):
             raise InvalidError(
@@ -181,7 +180,7 @@ class Space(Mapping[str, Parameter]):
         unknown = [name for name in params if name not in self]
         if unknown:
             raise InvalidError(
-                f"a point has the unknown {unknown[0]!r}; the parameters are {', '.join(self)}"
+                f"a point has the unknown parameter {unknown[0]!r}; the parameters are {', '.join(self)}"
             )
         numbers: dict[str, float] = {}
         holds: dict[str, bool] = {}
@@ -227,7 +226,7 @@ class Space(Mapping[str, Parameter]):
 
 
 def is_frame(x: object) -> bool:
-    """Whether it is a pandas data frame, or something like it."""
+    """Whether it is a pandas data frame, or looks like one."""
     return hasattr(x, "columns") and hasattr(x, "to_dict")
 
 
@@ -237,7 +236,7 @@ def rows_of(frame: Any) -> list[dict[str, Any]]:
 
 
 def _known(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row without what is missing: None and NaN."""
+    """A row without missing values, which are None and NaN."""
     return {str(name): value for name, value in row.items() if value is not None and value == value}
 
 
@@ -253,7 +252,7 @@ def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
 
 
 def radius_of(radius: Radius | None, space: Space, points: int) -> list[float] | None:
-    """How far the first design reaches along each parameter, as the core takes it; `points` are those it begins at."""
+    """The reach of the first design along each parameter, as the core takes it; `points` is the number of starting points."""
     if radius is None:
         return None
     if points != 1:
@@ -311,7 +310,7 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
 
 
 def _transposed(bounds: Any) -> str:
-    """What to write, if lower and upper bounds were given one after the other."""
+    """A hint, if all lower bounds were given first and then all upper bounds."""
     try:
         low, high = (np.asarray(part, dtype=np.float64) for part in bounds)
     except (TypeError, ValueError):
@@ -325,7 +324,7 @@ def _array(x: Any, what: str = "a point") -> Vector:
     try:
         return np.array(x, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidError(f"{what} is made of numbers, not {x!r}") from error
+        raise InvalidError(f"{what} consists of numbers, not {x!r}") from error
 
 
 def _vector(x: Any) -> Vector:

@@ -1,4 +1,4 @@
-"""What Python keeps beside the state of the core, in the same JSON."""
+"""The data that Python keeps beside the state of the core, in the same JSON."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _KEY = "python"
 
 
 class Beside(NamedTuple):
-    """What the core does not know of an evaluation."""
+    """The data of an evaluation that the core does not keep."""
 
     seconds: float | None
     extra: dict[str, Any]
     residuals: list[float]
-    """As they were told, where they have weights or a loss: the core has what became of them."""
+    """The residuals as they were told, if they have weights or a loss: the core has the transformed ones."""
 
 
 def joined(
@@ -35,7 +35,7 @@ def joined(
     misfit: Misfit | None,
     jacobian: tuple[int, npt.NDArray[np.float64]] | None,
 ) -> str:
-    """The state of the core with what stands beside it; without any it is the core's own."""
+    """The state of the core with the data beside it; without such data it is the core's own state."""
     part: dict[str, Any] = {}
     if known is not None:
         part["constraints"] = {
@@ -72,7 +72,7 @@ def _numbers(row: list[Any]) -> list[float]:
 
 
 def parted(text: str) -> tuple[str, dict[str, Any]]:
-    """The state of the core, and what stood beside it."""
+    """The state of the core, and the data beside it."""
     if f'"{_KEY}"' not in text:
         return text, {}
     try:
@@ -84,7 +84,7 @@ def parted(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def beside_of(part: dict[str, Any]) -> dict[int, Beside]:
-    """What was kept of each evaluation."""
+    """The data kept for each evaluation."""
     try:
         rows = part.get("evaluations", {}).items()
         return {int(id): Beside(row[0], dict(row[1]), _numbers(row[2] if len(row) > 2 else [])) for id, row in rows}
@@ -99,7 +99,7 @@ def given_of(part: dict[str, Any]) -> int:
 
 
 def misfit_of(part: dict[str, Any]) -> Misfit | None:
-    """What is made of residuals, if they are told."""
+    """The weights and the loss of residuals, if residuals are told."""
     held = part.get("misfit")
     if held is None:
         return None

@@ -12,10 +12,10 @@ class Switches(TypedDict, total=False):
     """Every one of `labcat.SWITCHES` that is no keyword of its own, as budget, target and tolerance."""
 
     precision: float
-    """End a local run when its outputs differ by no more than this fraction of its own spread (or by rounding)."""
+    """End a local run when its outputs differ by no more than this fraction of their widest spread (0: rounding)."""
 
     search: Literal["local", "global"]
-    """Local runs only, or in turn with a model of the whole box (global)."""
+    """Whether local runs are alone (local), or take turns with a model of the whole box (global)."""
 
     initial_points: int | None
     """Evaluations before the model starts (none: 2 d + 1 in paper, d + 1, at least 4, in default)."""
@@ -66,16 +66,16 @@ class Switches(TypedDict, total=False):
     """Widen the trust region after successes, up to a length-scale, and narrow it after failures."""
 
     acquisition: Literal["expected_improvement", "log_expected_improvement", "lower_confidence_bound"]
-    """The acquisition function, which says what a candidate is worth."""
+    """The acquisition function, which rates candidates."""
 
     optimism: float
-    """How many times the model's standard deviation counts in the acquisition."""
+    """Factor on the model's standard deviation in the acquisition function."""
 
     candidates: int | None
     """Samples of the acquisition function per suggestion (none: 10 d)."""
 
     near: float
-    """Share of the samples drawn near the best point, at every scale."""
+    """Share of the samples that are drawn near the best point, at all scales."""
 
     refine: int
     """Gradient steps on the acquisition function from the best candidate."""
@@ -87,13 +87,13 @@ class Switches(TypedDict, total=False):
     """With quadratic: also try, from time to time, the minimum of a quadratic regression of the nearest observations."""
 
     quartic: bool
-    """With quadratic: also try the minimum of a polynomial of the fourth degree that predicts well."""
+    """With quadratic: also try the minimum of a polynomial of degree four, if it predicts well."""
 
     restarts: bool
     """Start another local run when one has converged."""
 
     keep_best: bool
-    """A restart begins with the best point so far among its observations, in place of one of its design."""
+    """The best point so far replaces one point of a restart's design."""
 
     restart_design: float
     """Size of a restart's design, as a multiple of the first one."""
@@ -102,4 +102,4 @@ class Switches(TypedDict, total=False):
     """Every other local run is an exploration run: a wide trust region, a smoother model, more optimism."""
 
     give_up: float | None
-    """Give up a run when its best value is worse than the best of all runs by more than this many times its range (none: never)."""
+    """Give up a run if its best value is behind the best of all runs by more than this many times its range (none: never)."""

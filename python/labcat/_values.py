@@ -26,14 +26,14 @@ EXACT = 2**53
 
 
 class Switch(NamedTuple):
-    """An option of the algorithm: what it does and what it may be."""
+    """An option of the algorithm: its effect and its allowed values."""
 
     help: str
     allowed: str
     type: str
-    """As Python writes it."""
+    """The type of its values, as a Python annotation."""
     group: str
-    """The part of the algorithm."""
+    """The part of the algorithm it belongs to."""
     paper: str
     """Its value in the preset "paper"."""
     default: str
@@ -73,11 +73,11 @@ _ELSEWHERE = {
     "x_scale": "radius",
     "xtol": "tolerance",
 }
-"""What other packages call it."""
+"""Names in other packages, and the name here."""
 
 
 def as_float(number: Any) -> float:
-    """The number as a float; an integer that is larger than every float is infinite."""
+    """The number as a float; an integer that is too large for a float is infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -91,8 +91,7 @@ def as_value(
 ) -> float:
     """An objective value as a float: a real number, or an array that holds exactly one.
 
-    Whether it is finite is not judged here: the core records other values as failures. A masked
-    value is one that is missing: NaN.
+    It may be infinite or NaN, which the core records as a failure. A masked value is missing, so it is NaN.
     """
     if isinstance(value, (float, int)):
         return as_float(value)
@@ -111,7 +110,7 @@ def as_value(
 
 
 def plural(n: int, noun: str) -> str:
-    """A number of things in words."""
+    """A number with its noun, such as "1 evaluation"."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
@@ -141,7 +140,7 @@ def switch_values(switches: Mapping[str, object]) -> list[tuple[str, Setting]]:
 
 
 def check_names(names: Mapping[str, object], others: tuple[str, ...] = ()) -> None:
-    """Refuses a keyword that is no option; `others` are the keywords it may have been meant for."""
+    """Refuses a keyword that is not an option; `others` are further keywords that may have been meant."""
     for name in names:
         if name not in SWITCHES:
             known = [*others, *SWITCHES]
@@ -173,7 +172,7 @@ def switch_value(name: str, value: object) -> Setting:
 
 
 def real_array(numbers: Any) -> npt.NDArray[np.float64]:
-    """Numbers as an array; a TypeError if they are complex: no part of them is dropped."""
+    """Numbers as an array; a TypeError if they are complex, because no part of them may be dropped."""
     if np.iscomplexobj(numbers):
         raise TypeError("complex numbers")
     return np.asarray(numbers, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Warm start: evaluations of earlier runs, from wherever they are."""
+"""Warm start with evaluations of earlier runs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NAMED = ("value", "std", "reason", "seconds")
 
 
 class _Row(NamedTuple):
-    """An evaluation: parameters by name, and what came of it."""
+    """An evaluation: parameters by name, and its result."""
 
     params: Mapping[str, Any]
     outcome: Outcome
 
 
 def tell_history(optimizer: Optimizer, history: HistoryLike) -> list[Vector]:
-    """Tells what is known, as far as it goes; gives points to evaluate first instead of what could not be told.
+    """Tells known evaluations as far as possible; returns points to evaluate first in place of those that could not be told.
 
     Evaluations that lack a parameter or lie outside the bounds are left out. The best of them is moved into the space,
     with a parameter that it lacks in the middle of its range, and evaluated first.
@@ -174,7 +174,7 @@ def _best(rows: list[_Row], maximize: bool) -> _Row | None:
 
 
 def _moved(optimizer: Optimizer, params: Mapping[str, Any]) -> Vector:
-    """The point of the space that is nearest to some parameters; what is not known is in the middle of its range."""
+    """The point of the space that is nearest to some parameters; an unknown parameter is in the middle of its range."""
     x = []
     for name, parameter, row in zip(optimizer.space, optimizer.space.values(), optimizer.space.described()):
         try:

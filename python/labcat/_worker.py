@@ -24,7 +24,7 @@ importing_main = False
 
 
 class Task(NamedTuple):
-    """What a worker must know before it can evaluate."""
+    """Everything that a worker needs before it can evaluate."""
 
     preparation: dict[str, Any]
     """As the standard library prepares a process: sys.path, the script to import, …"""

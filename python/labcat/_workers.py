@@ -57,13 +57,13 @@ class Backend(Protocol):
         """Begins an evaluation."""
 
     def wait(self, timeout: float) -> Iterator[tuple[Trial, Ended]]:
-        """What has ended, waiting up to `timeout` seconds for the first."""
+        """The evaluations that have ended; waits up to `timeout` seconds for the first."""
 
     def finished(self) -> Iterator[tuple[Trial, Ended]]:
-        """What has ended, without waiting."""
+        """The evaluations that have ended, without waiting."""
 
     def close(self) -> None:
-        """Gives up what has not ended."""
+        """Abandons the evaluations that have not ended."""
 
 
 def backend_of(workers: Any, objective: Objective, timeout: float | None = None) -> Backend:
@@ -77,7 +77,7 @@ def backend_of(workers: Any, objective: Objective, timeout: float | None = None)
     if isinstance(workers, tuple) and len(workers) == 2:
         workers, width = workers
         if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-            raise InvalidError(f"evaluations at once: {width!r}; it must be an integer above 0")
+            raise InvalidError(f"the number of evaluations at once is {width!r}; it must be an integer above 0")
     if hasattr(workers, "submit"):
         return _Futures(workers.submit, width or _width(workers), objective)
     if hasattr(workers, "apply_async"):
@@ -105,7 +105,7 @@ def backend_of(workers: Any, objective: Objective, timeout: float | None = None)
 
 
 class _AsyncResult:
-    """What `apply_async` gives, as a future."""
+    """The result of `apply_async`, as a future."""
 
     def __init__(self, result: Any) -> None:
         self.done = result.ready
@@ -136,7 +136,7 @@ def _processors() -> int:
 
 
 def _width(workers: Any) -> int:
-    """How many evaluations an executor or the pool behind a map runs at once, if it tells."""
+    """How many evaluations an executor, or the pool behind a map, runs at once, if it reports that."""
     if workers is map:
         return 1
     has_tasks = hasattr(workers, "submit") or hasattr(workers, "apply_async")
@@ -194,7 +194,7 @@ class _Map:
                 outcome = next(outcomes)
             except StopIteration:
                 raise InvalidError(
-                    f"workers={self._map!r} gave fewer results than points"
+                    f"workers={self._map!r} returned fewer results than points"
                 ) from None
             yield trial, outcome
 
@@ -242,7 +242,7 @@ class _Futures:
 
 
 def _outcome(future: Future) -> Ended:
-    """What a future holds; if it raises, not the objective failed but the executor."""
+    """The outcome in a future; if it raises, the executor failed and not the objective."""
     try:
         outcome: Ended = future.result()
     except BaseException as exception:

@@ -52,10 +52,10 @@ def _new_axes() -> Axes:
 
 
 def overview(result: OptimizeResult, fun: Function | None = None) -> Figure:
-    """A figure of `convergence`, `relevance` and, for two parameters, the `path`, for more `parallel`
-    coordinates, for one its slice.
+    """A figure of `convergence`, `relevance` and a third plot: the `path` for two parameters, `parallel`
+    coordinates for more, and a slice for one.
 
-    `fun` is for the contour lines of the path; it is evaluated some thousand times.
+    `fun` is needed for the contour lines of the path. It is evaluated some thousand times.
     """
     pyplot = _pyplot()
     d = len(result.history.names)
@@ -89,11 +89,12 @@ def fit(
     at: npt.ArrayLike | None = None,
     model: npt.ArrayLike | None = None,
 ) -> Figure:
-    """A figure of a fit by least squares: data and model, the residuals, and for each pair of parameters the
-    ellipse that holds both with a confidence of 95 %.
+    """A figure of a least-squares fit: data and model, the residuals, and the 95 % confidence ellipse of each pair of
+    parameters.
 
-    `data` are the measurements, one for each residual, and `at` where they were made; by default they are
-    numbered. The model is data plus residual, unless `model` says what it gives. Without data only residuals are drawn.
+    `data` are the measurements, one for each residual. `at` are the times or places of the measurements; by default
+    they are numbered. The model is data plus residual, unless its values are given as `model`. Without data only the
+    residuals are drawn.
     """
     figure: Figure = _pyplot().figure(figsize=_fit_plot.figure_size(result), layout="constrained")
     _fit_plot.draw(figure, result, data, at, model)
@@ -103,9 +104,9 @@ def fit(
 def convergence(
     result: OptimizeResult, *, minimum: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The values and the best so far over the evaluations.
+    """The value of each evaluation, and the best value so far.
 
-    Failed evaluations are marked at the bottom, restarts by dashed lines; evaluations that violate a measured
+    Failed evaluations are marked at the bottom, and restarts are dashed lines. Evaluations that violate a measured
     constraint are hollow. With `minimum`, the best possible value, the distance to it is drawn. Positive
     numbers of very different size are drawn on a logarithmic scale.
     """
@@ -160,9 +161,9 @@ def _spans_orders(values: npt.NDArray[np.float64]) -> bool:
 
 
 def relevance(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
-    """How much each parameter matters, with standard deviations, by a model of all evaluations.
+    """How much each parameter matters, with standard deviations, from a model of all evaluations.
 
-    With too few evaluations for a model the plot says so.
+    If there are too few evaluations for a model, the plot says so.
     """
     ax = _new_axes() if ax is None else ax
     importance = result.optimizer.importance
@@ -186,10 +187,9 @@ def path(
 ) -> Axes:
     """The trust regions of a run with two parameters, from the first (dark) to the last (light).
 
-    Evaluated points are dots, hollow where a measured constraint is violated, the best point is a star. A category has an axis of labels, and the
-    region is the stretch of the other parameter. With `fun`,
-    which takes a point of shape (2,), contour lines are drawn if both parameters are real; it is
-    evaluated ``resolution**2`` times.
+    Evaluated points are dots, hollow if a measured constraint is violated, and the best point is a star. A category
+    has an axis of labels, and a region is then an interval of the other parameter. With `fun`, which takes a point of
+    shape (2,), contour lines are drawn if both parameters are real. It is evaluated ``resolution**2`` times.
 
     Raises
     ------
@@ -298,10 +298,10 @@ def _outline(region: TrustRegion, log: list[bool]) -> npt.NDArray[np.float64]:
 def slices(
     result: OptimizeResult, parameters: Sequence[str] | None = None, *, axes: Sequence[Axes] | None = None
 ) -> list[Axes]:
-    """Each parameter against the value: the evaluations, and the expected value on a line through the best point.
+    """Each parameter against the value: the evaluations, and the prediction on a line through the best point.
 
-    The line is what `optimizer.predict` says by all evaluations, the band two standard deviations to either side. Under
-    noise the best point is the recommended one. Where a parameter's condition does not hold nothing is drawn.
+    The line is the mean of `optimizer.predict`, and the band is two standard deviations to either side. With noise
+    the line goes through the recommended point. Where a parameter does not apply, nothing is drawn.
     """
     names = _chosen(result.history, parameters)
     if axes is None:
@@ -388,10 +388,11 @@ def _draw_line(ax: Axes, result: OptimizeResult, index: int, expected: Surface) 
 
 
 def contours(result: OptimizeResult, parameters: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
-    """What `optimizer.predict` says over two parameters, the others as in the best point; the better, the darker.
+    """The prediction over two parameters, with the others as in the best point. Better values are darker.
 
-    By default the two that matter most. Within the white line a value may be as good as the best one's: two standard deviations
-    reach it. Evaluated points at which both apply are dots, the best one is a star.
+    By default these are the two parameters that matter most. Inside the white line a value may be as good as the best
+    one: it is within two standard deviations of the prediction. Evaluated points at which both parameters apply are
+    dots, and the best one is a star.
     """
     history = result.history
     if parameters is None:
@@ -447,10 +448,10 @@ def _draw_surface(ax: Axes, result: OptimizeResult, indices: tuple[int, int], ex
 
 
 def parallel(result: OptimizeResult, *, ax: Axes | None = None) -> Axes:
-    """Parallel coordinates: a line per evaluation through its parameters and its value, the better the darker.
+    """Parallel coordinates: one line per evaluation, through its parameters and its value. Better values are darker.
 
-    Where a parameter's condition does not hold the line is dotted and passes its axis by; failed evaluations are left out, and of more
-    than 500 the best are drawn.
+    Where a parameter does not apply, the line is dotted and bypasses its axis. Failed evaluations are left out. Of more
+    than 500 evaluations the best are drawn.
     """
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection

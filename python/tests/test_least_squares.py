@@ -439,7 +439,7 @@ def test_what_is_no_vector(returned, message):
         ({"f_scale": 0}, "f_scale is 0; allowed: a number above 0"),
         ({"sigma": [1, -1]}, "sigma has -1.0; allowed: numbers above 0"),
         ({"sigma": [1, 1]}, "sigma has 2 numbers: there are 40 residuals"),
-        ({"jac": "2-point"}, "jac is '2-point'; allowed: a function of the Jacobian"),
+        ({"jac": "2-point"}, "jac is '2-point'; allowed: a function that returns the Jacobian"),
         ({"jac": lambda p: np.ones((40, 2))}, "the Jacobian has 2 columns: there are 3 parameters"),
         ({"jac": lambda p: np.ones((4, 3))}, r"jacobian has shape \(4, 3\)"),
         ({"jac": lambda p: np.ones((40, 3), complex)}, "a matrix of real numbers"),

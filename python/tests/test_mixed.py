@@ -131,7 +131,7 @@ def test_points_can_be_told_by_their_values():
     assert optimizer.ask().params["momentum"] == 0.5
     with pytest.raises(labcat.InvalidError, match="lacks 'momentum'"):
         optimizer.enqueue({**point, "kind": "sgd"})
-    with pytest.raises(labcat.InvalidError, match="kind: 'adamw' is none of the choices"):
+    with pytest.raises(labcat.InvalidError, match="kind: 'adamw' is not one of the choices"):
         optimizer.enqueue({**point, "kind": "adamw"})
     with pytest.raises(labcat.InvalidError, match="integer from 0 to 10 in steps of 2"):
         optimizer.enqueue({**point, "k": 3})

@@ -115,7 +115,7 @@ def test_points_never_asked_may_be_told_or_failed():
         optimizer.tell(x=[1, 2, 3], value=1)
     with pytest.raises(labcat.InvalidError, match="not both"):
         optimizer.tell(optimizer.ask(), x=[1, 2], value=1)
-    with pytest.raises(labcat.InvalidError, match="what ask gave"):
+    with pytest.raises(labcat.InvalidError, match="what ask returned"):
         optimizer.tell(value=1)
     with pytest.raises(labcat.InvalidError, match="shape"):
         optimizer.tell(x=3.0, value=1)

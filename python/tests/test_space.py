@@ -110,7 +110,7 @@ def test_a_space_translates_between_dictionaries_and_vectors():
     assert all(type(value) is float for value in SPACE.to_dict([1, 0]).values())
     with pytest.raises(labcat.InvalidError, match="lacks 'momentum'"):
         SPACE.to_vector({"rate": 0.1})
-    with pytest.raises(labcat.InvalidError, match="unknown 'speed'"):
+    with pytest.raises(labcat.InvalidError, match="unknown parameter 'speed'"):
         SPACE.to_vector({"rate": 0.1, "momentum": 0.2, "speed": 3})
     with pytest.raises(labcat.InvalidError, match="2 values"):
         SPACE.to_dict([1.0])

@@ -88,7 +88,7 @@ def test_a_design_of_the_whole_box(options):
         ({"x0": START, "radius": {"x0": 1, "x1": 1}}, "radius lacks 'x2'"),
         ({"x0": START, "radius": {"y": 1}}, "radius has 'y'; the parameters that have one are x0, x1, x2"),
         ({"x0": START, "radius": np.nan}, "radius is nan"),
-        ({"x0": START, "radius": "big"}, "radius is made of numbers, not 'big'"),
+        ({"x0": START, "radius": "big"}, "radius consists of numbers, not 'big'"),
     ],
 )
 def test_wrong_radii(options, message):

@@ -23,9 +23,9 @@ impl<'a> Best<'a> {
         self.evaluation.outcome.value()
     }
 
-    /// What to call it.
+    /// Its name in messages.
     pub(crate) fn title(&self) -> &'static str {
-        if self.violated.is_some() { "least violated" } else { "best" }
+        if self.violated.is_some() { "least infeasible" } else { "best" }
     }
 
     /// Its value, and what it violates.
@@ -91,7 +91,7 @@ impl<'a> Found<'a> {
         self.recommended.as_ref().map_or(&self.best.evaluation.x, Recommended::x)
     }
 
-    /// What to call it.
+    /// Its name in messages.
     pub(crate) fn title(&self) -> &'static str {
         if self.recommended.is_some() { "recommended" } else { self.best.title() }
     }

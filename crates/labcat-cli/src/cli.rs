@@ -17,8 +17,8 @@ Examples:
   labcat report study.toml -o study.html        everything, as one page
   labcat serve study.toml                       the same, live in a browser
 
-  labcat ask study.toml                         no program, but a lab bench: ask for a point,
-  labcat tell study.toml 0 3.25                 measure it, tell the value
+  labcat ask study.toml                         without a program: ask for a point,
+  labcat tell study.toml 0 3.25                 measure it, and tell its value
 
 Exit status: 0 done; 1 the run failed; 2 wrong usage or an invalid study; 130 interrupted, resumable.";
 
@@ -34,9 +34,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Watch labcat find the minimum of a built-in function
     Demo(Demo),
-    /// Run a study's command for one suggestion after another; run it again to resume
+    /// Run a study: evaluate one suggestion after another; the same command resumes
     Run(Run),
-    /// Share a study with other workers on this machine: each runs one evaluation after another
+    /// Share a study with other workers on this machine, one evaluation at a time
     Worker(Worker),
     /// Run failed evaluations again, once their cause is fixed
     Retry(Retry),
@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Note(Note),
     /// Import earlier measurements
     Import(Import),
-    /// Show the progress of a study, its failures, or one evaluation with its output
+    /// Show the progress of a study and its failures, or one evaluation with its output
     Status(Status),
     /// Show the best evaluation
     Best(Best),
@@ -90,7 +90,7 @@ Examples:
   labcat demo
   labcat demo --function branin --seed 3")]
 pub(crate) struct Demo {
-    /// One of `labcat functions` that is defined in two dimensions
+    /// A function of `labcat functions` with two parameters
     #[arg(long, default_value = "rosenbrock", value_name = "NAME")]
     pub(crate) function: String,
     /// Number of evaluations
@@ -99,7 +99,7 @@ pub(crate) struct Demo {
     /// Seed: the same seed gives the same run
     #[arg(long, default_value_t = 1, value_name = "S")]
     pub(crate) seed: u64,
-    /// Where to write the page about the run
+    /// Where to write the report
     #[arg(short, long, default_value = "labcat-demo.html", value_name = "FILE")]
     pub(crate) output: PathBuf,
 }
@@ -130,8 +130,8 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat worker study.toml &            start one for each evaluation to run at a time,
-  labcat worker study.toml &            at any time, from any terminal or batch job on this machine
+  labcat worker study.toml &            one worker,
+  labcat worker study.toml &            and another, at any time, from any terminal on this machine
   labcat status study.toml
 
 If a worker dies, another one takes over its evaluation. Ctrl-C ends this worker's evaluation; the others continue.")]
@@ -149,7 +149,7 @@ Examples:
   labcat retry study.toml --failed      every failed evaluation
   labcat retry study.toml 12 13         these two
 
-A success replaces the failure in the study. Retries do not count against the budget. If one fails again, the exit status is 1.")]
+A success replaces the failure in the study. Retries do not count against the budget. If an evaluation fails again, the exit status is 1.")]
 pub(crate) struct Retry {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -186,7 +186,7 @@ Days may pass before a value is known; `labcat status` lists pending points.")]
 pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) study: StudyArg,
-    /// How many points
+    /// The number of points
     #[arg(short, default_value_t = 1, value_name = "N", value_parser = positive)]
     pub(crate) n: usize,
     /// Print one JSON object per point
@@ -230,7 +230,7 @@ pub(crate) struct Tell {
 Example:
   labcat enqueue study.toml x=0.5 solver=lu     the next `labcat ask` or `labcat run` takes this point
 
-A point that is queued counts as any other once it is evaluated.")]
+Once it is evaluated, a queued point counts like any other.")]
 pub(crate) struct Enqueue {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -302,16 +302,16 @@ Examples:
   labcat import study.toml known.csv
   labcat import study.toml known.csv --skip-outside     after a range has been narrowed
 
-The file has a heading line with each parameter's name and `value`, and the results that the study's
-constraints need; `status` may be there (`failed` marks a failure), other columns are not used. What `labcat export` writes can be imported.
-Rows that the study already has are skipped. If a row is wrong, the message names it and nothing is imported.")]
+The first line names the columns: each parameter, `value`, and the results that the study's constraints need. The columns
+`status` (`failed` marks a failure) and `std` are optional; other columns are ignored. Files of `labcat export` can be imported.
+Rows that the study already has are skipped. If a row is wrong, the message names it, and nothing is imported.")]
 pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The measurements
     #[arg(value_name = "DATA.csv")]
     pub(crate) data: PathBuf,
-    /// Skip rows outside the study's ranges, instead of refusing the file
+    /// Skip rows outside the study's ranges instead of refusing the file
     #[arg(long)]
     pub(crate) skip_outside: bool,
 }
@@ -319,7 +319,7 @@ pub(crate) struct Import {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat status study.toml        progress, best, what is pending, what failed and why
+  labcat status study.toml        progress, best, pending evaluations, failures and their reasons
   labcat status study.toml 17     evaluation 17 with its standard output and error")]
 pub(crate) struct Status {
     #[command(flatten)]
@@ -350,9 +350,11 @@ Examples:
   labcat export study.toml > evaluations.csv
   labcat export study.toml --json -o evaluations.json
 
-CSV has one row per evaluation, in the order of the results, with the columns id, each parameter, value, status, seconds;
-std, if evaluations gave the standard deviation of their noise; with measured constraints feasible, each result, and the violation of each constraint;
-with --all also source, attempts, message, started, ended, host, exit, signal, directory, command, note.")]
+CSV has one row per evaluation, in the order of the results. Its columns are
+  id, each parameter, value, status, seconds
+  std                                               if evaluations gave the standard deviation of their noise
+  feasible, each result, each constraint's violation    with measured constraints
+  source, attempts, message, started, ended, host, exit, signal, directory, command, note    with --all")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -377,7 +379,7 @@ Example:
 pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) study: StudyArg,
-    /// The page to write; the study's name with the ending .html if not given
+    /// The page to write; by default the study's name with the ending .html
     #[arg(short, long, value_name = "FILE.html")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -390,7 +392,7 @@ Examples:
   labcat serve study.toml --address 0.0.0.0   visible to everybody on the network
   labcat serve study.toml --api               programs in any language ask and tell, with the token that it prints
 
-Nothing can be changed through the pages. `labcat help http` explains what --api answers. Ctrl-C ends it.")]
+Nothing can be changed through the pages. `labcat help http` explains the calls of --api. Ctrl-C ends the server.")]
 pub(crate) struct Serve {
     /// The studies: their .toml files, or the .db beside them
     #[arg(value_name = "STUDY", required = true)]
@@ -404,8 +406,8 @@ pub(crate) struct Serve {
     /// Let programs ask for points and tell results, under /api
     #[arg(long)]
     pub(crate) api: bool,
-    /// The token that programs must send to change a study, at least 16 characters [default: the variable LABCAT_TOKEN, or else a new one,
-    /// which is printed]
+    /// The token that programs must send to change a study, at least 16 characters [default: the environment variable LABCAT_TOKEN, or
+    /// else a new token, which is printed]
     #[arg(long, value_name = "TOKEN", requires = "api")]
     pub(crate) token: Option<String>,
 }
@@ -429,7 +431,7 @@ Examples:
   labcat restore study.toml saved.db
   labcat restore study.toml study.rescued-1.db
 
-What is replaced is kept beside it, as study.replaced-1.db. Refused while a run or a worker is at work.")]
+The replaced journal is kept as study.replaced-1.db. This is refused while a run or a worker is at work.")]
 pub(crate) struct Restore {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -447,12 +449,12 @@ Examples:
   labcat init -p x:0:1 --template deck.in --link solver --value-file out.log --value-regex 'energy = (\\S+)' -- ./solver deck.in
   labcat init -p solver:sgd|adam -p momentum:0:1 --when momentum:solver=sgd --workers 4 -- ./train {solver} {momentum}
 
-A placeholder without -p gets the range 0 to 1, to be edited. Then: labcat check study.toml")]
+A placeholder without -p gets the range 0 to 1, which you should edit. Then run labcat check study.toml")]
 pub(crate) struct Init {
     /// The file to write
     #[arg(default_value = "study.toml", value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// A parameter and its range; `:log` if its magnitude matters, `:step=0.5` for the resolution of an instrument
+    /// A parameter and its range; `:log` if its order of magnitude matters, `:step=0.5` for the resolution of an instrument
     #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log][:step=S]", allow_hyphen_values = true)]
     pub(crate) parameters: Vec<String>,
     /// A constraint on parameters, or on a measured result: `x + 2*y <= 1`, `mass <= 5`
@@ -461,7 +463,7 @@ pub(crate) struct Init {
     /// A parameter that applies only if another has a certain value: `momentum:solver=sgd`; `|` separates several values
     #[arg(long = "when", value_name = "NAME:OTHER=VALUE")]
     pub(crate) conditions: Vec<String>,
-    /// Fit a model to data: the file and the column that the command writes, and the data file
+    /// Fit a model to data: the file and column that the command writes, and the data file
     #[arg(long = "residuals", value_name = "FILE:COLUMN:DATA")]
     pub(crate) residuals: Vec<String>,
     /// Maximise the value instead of minimising it
@@ -470,7 +472,7 @@ pub(crate) struct Init {
     /// Evaluations at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub(crate) workers: usize,
-    /// Where the command runs; with {id} each evaluation has its own
+    /// Where the command runs; with {id} each evaluation has its own directory
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<String>,
     /// A file whose placeholders are filled for each evaluation, in a directory of its own
@@ -497,7 +499,7 @@ pub(crate) struct Init {
     /// Time limit of one evaluation: 90s, 10m, 1h30m
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
-    /// Number of evaluations; 200 per parameter if not given
+    /// Number of evaluations [default: 200 per parameter]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) budget: Option<usize>,
     /// Overwrite an existing file
@@ -524,10 +526,10 @@ Examples:
   labcat minimize --function branin --budget 150 --preset paper --beta 0.5 --seed 7 --json
   labcat minimize --function levy --no-rotation --target 1e-8")]
 pub(crate) struct Minimize {
-    /// One of `labcat functions`
+    /// A function of `labcat functions`
     #[arg(long, value_name = "NAME")]
     pub(crate) function: String,
-    /// Number of parameters; the function's own if not given
+    /// Number of parameters [default: as many as the function is defined for, or 2]
     #[arg(long, value_name = "D", value_parser = positive)]
     pub(crate) dim: Option<usize>,
     /// The preset that the options modify
@@ -548,7 +550,7 @@ pub(crate) struct Minimize {
 Examples:
   labcat functions                   all of them
   labcat functions branin            one of them
-  labcat functions branin -3.1 12.3  its value at a point: a command for a first study")]
+  labcat functions branin -3.1 12.3  its value at a point, as the program of a first study")]
 pub(crate) struct Functions {
     /// The name of one function
     pub(crate) name: Option<String>,

@@ -1,4 +1,5 @@
-//! What the model of all evaluations says around the point to use: along each parameter, and over the two numbers that matter most.
+//! Predictions of the model of all evaluations around the recommended point: along each parameter, and over the two numeric parameters that
+//! matter most.
 
 use crate::report::{Expected, Map};
 use labcat::{Optimizer, Parameter, ParameterKind, Scale};

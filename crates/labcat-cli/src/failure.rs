@@ -1,4 +1,4 @@
-//! How a command ends when it does not succeed: a message and an exit status.
+//! The failure of a command: a message and an exit status.
 
 use std::fmt;
 use std::io;

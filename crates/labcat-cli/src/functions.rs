@@ -1,4 +1,4 @@
-//! Built-in test functions: the paper's six, and a few more for demonstrations and benchmarks. The core's tests run on them, too.
+//! Built-in test functions: the paper's six, and more for demonstrations and benchmarks. The core's tests use them too.
 
 use std::f64::consts::PI;
 
@@ -48,7 +48,7 @@ impl Function {
     }
 }
 
-/// What most of them have in common: any dimension, and a minimum of zero.
+/// Defaults that most functions share: any dimension, and a minimum of zero.
 const USUAL: Function =
     Function { name: "", summary: "", only_dim: None, bounds: &[], minimum: |_| 0.0, value: |_| 0.0 };
 

@@ -462,7 +462,7 @@ impl Session {
         let (study, pending) = (&self.word, self.pending_list());
         Failure::usage(match error {
             TellError::UnknownId(id) => {
-                format!("evaluation {id} is not pending: nobody asked for it, or it was cancelled ({pending})")
+                format!("evaluation {id} is not pending: it was never suggested, or it was cancelled ({pending})")
             }
             TellError::AlreadyTold(id) => format!(
                 "evaluation {id} already has a result ({pending}); `labcat correct {study} {id} VALUE` replaces its value"
@@ -471,7 +471,7 @@ impl Session {
                 "evaluation {id} has no result yet ({pending}); `labcat tell {study} {id} VALUE` records its value"
             ),
             TellError::Residuals { got, expected } => format!(
-                "{} were told, the evaluations before had {expected}: write {expected}, or `failed`",
+                "{} were told, but the earlier evaluations had {expected}: write {expected}, or `failed`",
                 count(*got, "residual")
             ),
             TellError::MaximisedResiduals => {

@@ -1,4 +1,4 @@
-//! Constraints as text: `x + 2*y <= 1`, read and evaluated here. No program, no file and no name but those given can be reached.
+//! Constraints as text, such as `x + 2*y <= 1`. A formula can use only the names it is given, and no file or program.
 //!
 //! ```text
 //! formula  = sum, comparison, sum, { comparison, sum }          comparison = "<=" | ">=" | "=="

@@ -1,4 +1,4 @@
-//! From text to a [`Formula`], or to what is wrong with it and where.
+//! Parses text into a [`Formula`], or says what is wrong with it and where.
 
 use super::{
     ADD, DIVIDE, FUNCTIONS, Formula, FormulaError, MULTIPLY, NEGATE, Name, POWER, RULES, Rule, SUBTRACT, Step,

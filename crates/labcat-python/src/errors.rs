@@ -1,4 +1,4 @@
-//! From the core's errors to the exception classes of `labcat._errors`.
+//! Converts the core's errors into the exception classes of `labcat._errors`.
 
 use labcat::{AskError, TellError};
 use pyo3::IntoPyObjectExt;

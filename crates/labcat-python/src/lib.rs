@@ -1,4 +1,4 @@
-//! `labcat._labcat`, the private native module of the Python package: it translates, the core crate does the work.
+//! `labcat._labcat`, the private native module of the Python package. It only translates; the core crate does the work.
 //! The public, typed classes are in `python/labcat`.
 
 mod core;

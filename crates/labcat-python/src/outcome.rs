@@ -1,4 +1,4 @@
-//! What came of an evaluation, as it crosses the border.
+//! The result of an evaluation, between Python and the core.
 
 use labcat::TrialId;
 use pyo3::prelude::*;

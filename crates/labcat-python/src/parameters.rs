@@ -1,4 +1,4 @@
-//! Parameters as they cross the border.
+//! Parameters, between Python and the core.
 
 use labcat::{Condition, Domain, Label, ParameterKind, Scale};
 use pyo3::prelude::*;

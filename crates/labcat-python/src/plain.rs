@@ -1,4 +1,4 @@
-//! Plain data, from Python to the core's options and from the core's reports to Python.
+//! Plain data: Python values for the core's options, and the core's reports for Python.
 
 use labcat::{Config, ConfigError};
 use pyo3::IntoPyObjectExt;

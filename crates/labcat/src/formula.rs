@@ -23,8 +23,8 @@ impl Domain {
 }
 
 impl Known {
-    /// And what a formula says of the parameters, computed as it is written, by their names: numbers, integers, booleans (0 or 1) and categories of
-    /// numbers. Where a parameter of it does not apply, it is met.
+    /// Adds a formula of the parameters, which are numbers, integers, booleans (0 or 1) and categories of numbers. It is evaluated as it is
+    /// written. Where one of its parameters does not apply, it is satisfied.
     ///
     /// ```
     /// use labcat::{Config, Domain, Formula, Known, Optimizer};

@@ -9,7 +9,7 @@ use crate::rng::Rng;
 use std::fmt;
 use std::sync::Arc;
 
-/// A cheap function g of a point in user units: the constraint is satisfied when g ≤ 0 (and not where g is NaN).
+/// A cheap function g of a point in user units. The constraint is satisfied when g ≤ 0, and violated if g is NaN.
 pub type Function = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
 
 /// Constraints on the parameters that are checked before an evaluation.
@@ -33,9 +33,9 @@ pub struct Known {
     /// a·x = b.
     equal: Vec<(Vec<f64>, f64)>,
     functions: Vec<Function>,
-    /// Those of the functions that are linear, as a·x ≤ b: a contradiction among them is found at once.
+    /// The functions that are linear, as a·x ≤ b: a contradiction among them is found at once.
     pub(crate) linear_functions: Vec<(Vec<f64>, f64)>,
-    /// The equations solved for as many parameters: each with the others' factors and the constant.
+    /// The equations, each solved for one parameter: the factors of the other parameters, and the constant.
     dependent: Vec<(usize, Vec<f64>, f64)>,
 }
 
@@ -60,13 +60,13 @@ pub enum KnownError {
     /// A factor or a bound is NaN, or a factor infinite.
     #[error("a linear constraint has a factor or bound that is not a finite number")]
     NotFinite,
-    /// A linear constraint has a factor for a category, which is no number.
+    /// A linear constraint has a factor for a category, which is not a number.
     #[error("a linear constraint has a factor for `{name}`, a choice: use 0 there, or a function of the parameters")]
     Choice { name: String },
     /// The linear constraints and bounds contradict each other.
     #[error("no point within the bounds meets the linear constraints")]
     Empty,
-    /// No point that meets all of them was found.
+    /// No point was found that satisfies all constraints.
     #[error(
         "none of {tried} points within the bounds meets the constraints: check them, or narrow the bounds to where they can be met"
     )]
@@ -89,33 +89,33 @@ const BISECTIONS: usize = 60;
 const TERMS_ROUNDING: f64 = 1e-12;
 
 impl Known {
-    /// And `factors`·x ≤ `bound`.
+    /// Adds the constraint `factors`·x ≤ `bound`.
     #[must_use]
     pub fn at_most(mut self, factors: Vec<f64>, bound: f64) -> Self {
         self.linear.push((factors, bound));
         self
     }
 
-    /// And `factors`·x = `value`.
+    /// Adds the constraint `factors`·x = `value`.
     #[must_use]
     pub fn equal_to(mut self, factors: Vec<f64>, value: f64) -> Self {
         self.equal.push((factors, value));
         self
     }
 
-    /// And a function of the parameters that is not above 0.
+    /// Adds a function of the parameters, which must be ≤ 0.
     #[must_use]
     pub fn met(mut self, function: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Self {
         self.functions.push(Arc::new(function));
         self
     }
 
-    /// Whether there is none.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.linear.is_empty() && self.equal.is_empty() && self.functions.is_empty()
     }
 
-    /// Whether a point in user units meets them all: inequalities exactly, equations up to rounding.
+    /// Whether a point in user units satisfies all constraints: inequalities exactly, equations up to rounding.
     pub fn allows(&self, x: &[f64]) -> bool {
         let size = |a: &[f64]| a.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
         self.linear.iter().all(|(a, b)| sum(a, x) <= *b)
@@ -123,7 +123,7 @@ impl Known {
             && self.functions.iter().all(|f| f(x) <= 0.0)
     }
 
-    /// Checks them against a domain, and solves the equations for as many parameters.
+    /// Checks the constraints against a domain, and solves each equation for one parameter.
     pub(crate) fn check(mut self, domain: &Domain) -> Result<Self, KnownError> {
         let (d, parameters) = (domain.dim(), domain.parameters());
         let is_choice = |p: &Parameter| matches!(p.kind, ParameterKind::Categorical { .. });

@@ -13,7 +13,7 @@
 //! | line | what | where |
 //! |---|---|---|
 //! | 1 | Latin hypercube | `design::latin_hypercube` |
-//! | 2, 13 | the objective: one door for its values | `observations::Outcome` |
+//! | 2, 13 | values of the objective | `observations::Outcome` |
 //! | 3 | initial frame | `domain::Domain`, `frame::Frame::of_box` |
 //! | 4 | trust region | `trust_region::TrustRegion` |
 //! | 5 | convergence, restarts | `optimizer::model::why_over`, `optimizer::Optimizer::stop_reason` |
@@ -27,15 +27,15 @@
 //! | 14, 15 | append | `optimizer::Optimizer::tell` |
 //!
 //! Imports follow the data: domain → design → observations → frame → polynomial → gp → length_scale → trust_region →
-//! acquisition → optimizer; matrices, quadratic programs and the like are a crate of their own, `labcat-numerics`. A test fails on a circle.
+//! acquisition → optimizer. A test fails on a circle. Matrices, quadratic programs and the like are in another crate, `labcat-numerics`.
 //!
 //! # Guarantees
 //!
 //! - One seed gives one stream of suggestions: in debug and release builds, with any target CPU, on every platform. Every
-//!   transcendental comes from `math`, no sum is reordered by vectorisation, and wide instructions, chosen at run time, change no bit.
-//! - No panic from anything a caller does; errors name the value and what is allowed.
-//! - Nothing told is lost: values that are not finite are failures, late results after a stop are recorded.
-//! - No printing, no clock, no thread, nothing to link.
+//!   transcendental function comes from `math`, no sum is reordered by vectorisation, and wide instructions change no bit.
+//! - Nothing that a caller does causes a panic; errors name the value and what is allowed.
+//! - No result is lost: values that are not finite are failures, and results that arrive after a stop are recorded.
+//! - There is no printing, no clock, no thread and no library to link.
 //!
 //! # Features
 //!

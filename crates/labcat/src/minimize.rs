@@ -1,4 +1,4 @@
-//! The whole loop for an objective that is a closure.
+//! The complete loop, for an objective that is a closure.
 
 use crate::domain::Domain;
 use crate::observations::Evaluation;
@@ -7,7 +7,7 @@ use crate::optimizer::Optimizer;
 use crate::optimizer::config::Config;
 use crate::optimizer::report::{Restart, StopReason};
 
-/// Where an optimization ended.
+/// The result of an optimization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The best evaluation; `None` if every evaluation failed.
@@ -25,9 +25,9 @@ pub fn default_budget(d: usize) -> usize {
     200 * d
 }
 
-/// Optimises a closure, in the direction of the configuration (the name is that of the default). A value that is not finite is a failed evaluation.
+/// Optimises a closure, in the direction of the configuration (by default it minimises). A value that is not finite is a failed evaluation.
 ///
-/// With neither a `budget` nor a `target`, nor a `tolerance` that ends the run (without `restarts`), the budget is [`default_budget`].
+/// If nothing else ends the run, the budget is [`default_budget`]: a `budget`, a `target`, or a `tolerance` without `restarts`.
 ///
 /// ```
 /// use labcat::{Config, Domain, Preset, minimize};

@@ -2,13 +2,13 @@
 
 use strum::VariantNames;
 
-/// A name that stands for nothing.
+/// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{value:?} is not allowed: it takes {allowed}")]
 pub struct UnknownName {
     /// The name.
     pub value: String,
-    /// What is allowed, in words.
+    /// The allowed names, in words.
     pub allowed: String,
 }
 

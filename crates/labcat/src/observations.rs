@@ -1,11 +1,11 @@
-//! Everything that was ever told, append-only, and the one door through which objective values come in.
+//! Everything that was told, append-only, and the only entry for values of the objective.
 
 use crate::domain::Domain;
 use crate::linalg;
 use crate::names::{UnknownName, unknown};
 use std::fmt;
 
-/// Names an evaluation from `ask` to `tell`. Ids count up from 0.
+/// The number of an evaluation, from `ask` to `tell`. Ids count up from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct TrialId(pub u64);
@@ -38,8 +38,8 @@ impl Direction {
     }
 }
 
-/// What came of an evaluation, in the user's units and direction. Made from a value (`2.5.into()`) or by [`Outcome::failed`]: the one
-/// door through which results come in. Each part may be missing.
+/// The result of an evaluation, in the user's units and direction. It is made from a value (`2.5.into()`), from residuals, or by
+/// [`Outcome::failed`]. Each part may be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
@@ -47,30 +47,30 @@ pub struct Outcome {
     /// The objective, finite; `None` if the evaluation failed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     value: Option<f64>,
-    /// Why there is no value, if anybody said.
+    /// Why there is no value, if a reason was given.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     reason: Option<String>,
-    /// Standard deviation of the noise in the value, if it is known of this evaluation.
+    /// Standard deviation of the noise in the value, if it is known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     std: Option<f64>,
-    /// Measured constraints, finite: satisfied when none is above 0.
+    /// Measured constraints, finite; each is satisfied when ≤ 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     constraints: Vec<f64>,
-    /// Standard deviation of the noise in each constraint; NaN where one is not known, empty if none is.
+    /// Standard deviation of the noise in each constraint; NaN if unknown, empty if none is known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
     constraint_std: Vec<f64>,
     /// The residuals of a least-squares problem, finite: the value is the sum of their squares.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     residuals: Vec<f64>,
-    /// Their derivatives, those by the first parameter first; NaN where one is not known.
+    /// The derivatives of the residuals, by the first parameter, then by the next; NaN if unknown.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
     jacobian: Vec<f64>,
-    /// Derivatives of the value by each parameter; NaN where one is not known.
+    /// Derivatives of the value by each parameter; NaN if unknown.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty", with = "gaps"))]
     gradient: Vec<f64>,
 }
 
-/// JSON has no NaN: a number that is not known is null.
+/// JSON has no NaN: an unknown number is null.
 #[cfg(feature = "serde")]
 mod gaps {
     use serde::{Deserialize, Deserializer, Serializer};
@@ -87,7 +87,7 @@ mod gaps {
 }
 
 impl From<f64> for Outcome {
-    /// A value that is not finite is a failure.
+    /// A value that is not finite is a failed evaluation.
     fn from(value: f64) -> Self {
         if value.is_finite() {
             Self { value: Some(value), ..Self::default() }
@@ -98,7 +98,7 @@ impl From<f64> for Outcome {
 }
 
 impl Outcome {
-    /// The residuals of a least-squares problem: the value is the sum of their squares. One that is not finite is a failure of the evaluation.
+    /// The residuals of a least-squares problem; the value is the sum of their squares. If a residual is not finite, the evaluation has failed.
     ///
     /// ```
     /// let outcome = labcat::Outcome::of_residuals(vec![3.0, -4.0]);
@@ -118,13 +118,13 @@ impl Outcome {
         &self.residuals
     }
 
-    /// The evaluation failed, for a reason; an empty one is none.
+    /// A failed evaluation, with its reason; an empty text is no reason.
     pub fn failed(reason: &str) -> Self {
         Self { reason: (!reason.is_empty()).then(|| reason.to_owned()), ..Self::default() }
     }
 
-    /// The same with measured constraints, satisfied when none is above 0. A value may be missing where one is violated. A constraint that
-    /// is not finite is a failure of the whole evaluation.
+    /// The same with measured constraints; each is satisfied when ≤ 0. The value may be missing if one is violated. If a constraint is not
+    /// finite, the whole evaluation has failed.
     ///
     /// ```
     /// let outcome = labcat::Outcome::from(2.5).with_constraints(vec![-1.0, 0.25]);
@@ -142,15 +142,15 @@ impl Outcome {
         }
     }
 
-    /// The same with the derivatives of the value by each parameter; one that is NaN or infinite is not known.
+    /// The same with the derivatives of the value by each parameter; a derivative that is NaN or infinite is unknown.
     #[must_use]
     pub fn with_gradient(mut self, gradient: Vec<f64>) -> Self {
         self.gradient = if gradient.iter().any(|g| g.is_finite()) { gradient } else { Vec::new() };
         self
     }
 
-    /// The same with the derivatives of the residuals: those of all of them by the first parameter, then by the next. One that is NaN or infinite
-    /// is not known. They say what the derivatives of the value are.
+    /// The same with the derivatives of the residuals: of all residuals by the first parameter, then by the next. A derivative that is NaN or
+    /// infinite is unknown. The derivatives of the value follow from them.
     ///
     /// ```
     /// let outcome = labcat::Outcome::of_residuals(vec![3.0, -4.0]).with_jacobian(vec![1.0, 0.0, 2.0, f64::NAN]);
@@ -168,13 +168,13 @@ impl Outcome {
         self.with_gradient(gradient)
     }
 
-    /// The derivatives of the residuals by a parameter; empty if none were told, or not of all.
+    /// The derivatives of the residuals by a parameter; empty unless all of them were told.
     pub fn jacobian(&self, parameter: usize) -> &[f64] {
         let column = self.jacobian.chunks(self.residuals.len().max(1)).nth(parameter).unwrap_or_default();
         if column.iter().all(|j| j.is_finite()) { column } else { &[] }
     }
 
-    /// Whether the derivatives of the residuals, if told, are those by so many parameters.
+    /// Whether the derivatives of the residuals, if told, are by this number of parameters.
     pub(crate) fn has_jacobian_of(&self, parameters: usize) -> bool {
         self.jacobian.is_empty() || self.jacobian.len() == parameters * self.residuals.len()
     }
@@ -184,12 +184,12 @@ impl Outcome {
         &self.constraints
     }
 
-    /// The derivatives of the value, NaN where not known; empty if none were told.
+    /// The derivatives of the value, NaN if unknown; empty if none were told.
     pub fn gradient(&self) -> &[f64] {
         &self.gradient
     }
 
-    /// By how much the constraints are violated in all: the sum of those above 0.
+    /// The total violation: the sum of the constraints above 0.
     pub fn violation(&self) -> f64 {
         self.constraints.iter().map(|g| g.max(0.0)).sum()
     }
@@ -212,7 +212,7 @@ impl Outcome {
         if is_std(std) { Ok(Self { std: self.value.map(|_| std), ..self }) } else { Err(StdError { std }) }
     }
 
-    /// The same with the standard deviation of the noise in each constraint; NaN where one is not known.
+    /// The same with the standard deviation of the noise in each constraint; NaN if unknown.
     ///
     /// ```
     /// use labcat::Outcome;
@@ -229,7 +229,7 @@ impl Outcome {
         Ok(self)
     }
 
-    /// Standard deviation of the noise in each constraint, NaN where not known; empty if none was told.
+    /// Standard deviation of the noise in each constraint, NaN if unknown; empty if none was told.
     pub fn constraint_std(&self) -> &[f64] {
         &self.constraint_std
     }
@@ -249,7 +249,7 @@ impl Outcome {
         self.value.is_none()
     }
 
-    /// Why there is no value, if anybody said.
+    /// Why there is no value, if a reason was given.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
@@ -259,11 +259,11 @@ fn is_std(std: f64) -> bool {
     std.is_finite() && std >= 0.0
 }
 
-/// What was told is not a standard deviation.
+/// A number that is not a standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0")]
 pub struct StdError {
-    /// What was told.
+    /// The number.
     pub std: f64,
 }
 
@@ -273,9 +273,9 @@ pub struct StdError {
 pub struct Evaluation {
     /// Its id.
     pub id: TrialId,
-    /// Where, in user units.
+    /// The point, in user units.
     pub x: Vec<f64>,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
     /// The local run it belongs to: 0, then one more with each restart.
     pub run: usize,

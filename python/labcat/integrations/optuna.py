@@ -66,13 +66,15 @@ class LabcatSampler(BaseSampler):
     next one begins in all processes.
 
     Floats, integers and categories are optimised together, on a logarithmic scale with ``log=True``,
-    on a grid with ``step``; no point is repeated while others are left. Conditional parameters, which are
+    on a grid with ``step``. No point is repeated while others are left. Conditional parameters, which are
     suggested only for some values of another (a category or an integer), are recognised from the trials and
-    optimised like labcat's own ``when=``. If a range has changed, the newest one counts, with the earlier trials
-    inside it. Parameters that no trial has had yet are sampled independently; so are all parameters of
-    a study with several objectives, with a warning. Constraints (`constraints_func`, or those that a
-    trial sets, `trial.set_constraint`) are satisfied when g ≤ 0; all trials must have the same number. Pruned and failed trials, and
-    infinite values, are failed evaluations: the model assumes that they are no better than the best point.
+    optimised like labcat's own ``when=``. If a range has changed, the newest range counts, with the earlier trials
+    inside it. Parameters that no trial has had yet are sampled independently. So are all parameters of
+    a study with several objectives, with a warning.
+
+    Constraints, from `constraints_func` or `trial.set_constraint`, are satisfied when g ≤ 0. All trials must
+    have the same number of them. Pruned and failed trials, and infinite values, are failed evaluations: the
+    model assumes that they are no better than the best point.
 
     Parameters
     ----------
@@ -84,20 +86,20 @@ class LabcatSampler(BaseSampler):
     independent_sampler
         The sampler for independent sampling; by default a random one.
     warn_independent_sampling
-        Whether to warn of parameters that are sampled independently.
+        Whether to warn about parameters that are sampled independently.
     tolerance
         Ends a local run when its values differ by no more than this.
     radius
-        How far the first design lies from the first trial of the study, if that was enqueued
-        (`study.enqueue_trial`): then it is where the search begins. A number, in the units of the parameters, or a
-        dictionary by name. If it is not given: as far as the trial is from zero, between a two-thousandth and a
-        twentieth of each range; a two-hundredth where it is zero.
+        If the first trial of the study was enqueued (`study.enqueue_trial`), the search begins there, and
+        `radius` is the distance of the initial design from it: a number, in the units of the parameters, or a
+        dictionary by name. The default is the distance of the trial from zero, but at least 1/2000 and at
+        most 1/20 of each range (1/200 where it is zero).
     constraints_func
-        Of a finished trial: a sequence of numbers, feasible where none is above 0, as in Optuna's
-        own samplers.
+        A function of a finished trial that returns a sequence of numbers. The trial is feasible if none is
+        above 0, as in Optuna's own samplers.
     switches
-        Any other option of `labcat.SWITCHES`. The study itself decides the direction and when to end, so
-        `direction`, `budget`, `target` and `restarts` are not taken.
+        Any other option of `labcat.SWITCHES`. The study decides the direction and when to end, so
+        `direction`, `budget`, `target` and `restarts` are not accepted.
     """
 
     def __init__(
@@ -243,8 +245,9 @@ def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "au
     study
         A study with one objective.
     noise
-        The standard deviation of the values, or "auto": estimated from repeated trials of a point,
-        which `LabcatSampler(noise="auto")` suggests. Without noise the result is `study.best_trial`.
+        The standard deviation of the noise in a value. Or "auto": it is estimated from repeated trials of
+        a point, which `LabcatSampler(noise="auto")` suggests. Without noise the result is
+        `study.best_trial`.
 
     Examples
     --------

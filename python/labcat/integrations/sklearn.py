@@ -74,9 +74,9 @@ _search._warn_or_raise_about_fit_failures = _note_failures
 class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
     """Tunes the parameters of an estimator by cross-validation; a replacement for `RandomizedSearchCV`.
 
-    Each setting is chosen from the scores of the earlier ones. Its interface, attributes and results
-    (`best_params_`, `cv_results_`, …) are those of `sklearn.model_selection.RandomizedSearchCV`; `optimizer_` is
-    the optimiser at the end, `history_` every evaluation.
+    Each setting is chosen from the scores of the earlier ones. The interface, attributes and results
+    (`best_params_`, `cv_results_`, …) are those of `sklearn.model_selection.RandomizedSearchCV`. In addition,
+    `optimizer_` is the optimiser in its final state, and `history_` has every evaluation.
 
     Parameters
     ----------
@@ -84,37 +84,38 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         The estimator to tune.
     param_distributions
         A `labcat.Space`, or a dictionary from names to `labcat.Real`, `Integer`, `Categorical`,
-        `Boolean` and `Fixed`; a list stands for a `Categorical`, a pair ``(low, high)`` for a `Real`. A
+        `Boolean` and `Fixed`. A list stands for a `Categorical`, a pair ``(low, high)`` for a `Real`. A
         distribution of scipy stands for its range: `loguniform` on a logarithmic scale, `randint` for
-        integers; a distribution without bounds is cut by half a percent at either end.
+        integers. A distribution without bounds is cut by half a percent at either end.
         A parameter whose condition (`when`) does not hold keeps the estimator's value.
     n_iter
         The number of settings to try; fewer if the space has fewer.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in `RandomizedSearchCV`. With several scores, `refit` names the one to optimise. If the score is
-        NaN, because a fit failed, the evaluation has failed, and the search continues.
+        NaN because a fit failed, the setting counts as a failed evaluation, and the search continues.
     random_state
         The seed.
     batch
-        The number of settings to try at a time: if `n_jobs` exceeds the number of folds, a larger batch
+        The number of settings to try at a time. If `n_jobs` exceeds the number of folds, a larger batch
         keeps all processors busy.
     preset
         "default" or "paper".
     noise
-        "none", "auto", or the standard deviation of a score; None: that of the preset. With noise
-        `optimizer_.recommended` is the setting to use; `best_params_` is the best score.
+        "none", "auto", or the standard deviation of a score. None: the value in the preset. With noise
+        `optimizer_.recommended` is the setting to use; `best_params_` is the one with the best single score.
     x0
-        A setting to try first, or several: dictionaries. One of them is where the search begins: the first
-        settings lie around it.
+        A setting to try first, or several, as dictionaries. If it is a single one, the search begins there: the
+        first settings lie around it.
     radius
-        How far they lie from it: a number, in the units of the parameters, or a dictionary by name. If it is
-        not given: as far as the start is from zero, between a two-thousandth and a twentieth of each range; a
-        two-hundredth where it is zero.
+        The distance of the first settings from a single `x0`: a number, in the units of the parameters, or a
+        dictionary by name. The default is the distance of `x0` from zero, but at least 1/2000 and at most
+        1/20 of each range (1/200 where it is zero).
     time_limit
         Seconds after which no further setting is tried.
     checkpoint
-        A file that gets the state after each setting. The same search goes on from it; `history_` has all
-        settings then, `cv_results_` those of this call and the best one of before, which is tried again.
+        A file to which the state is written after each setting. The same search resumes from it. Then `history_`
+        has all settings, and `cv_results_` has those of this call and the earlier best setting, which is tried
+        again.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-//! People in the loop: `ask`, `tell`, `enqueue`, `note`, `cancel` and `correct`.
+//! Studies that are run by hand: `ask`, `tell`, `enqueue`, `note`, `cancel` and `correct`.
 
 use std::io::{Write, stdout};
 

@@ -1,4 +1,4 @@
-//! `functions`: the built-in functions, as a list or as something to evaluate.
+//! `functions`: lists the built-in functions, or evaluates one.
 
 use std::io::{Write, stdout};
 

@@ -432,7 +432,7 @@ fn describe(study: &Study, evaluator: Option<&Evaluator>, file: &Path) -> Result
         return Ok(());
     };
     let preview = evaluator.preview(&study.start.clone().unwrap_or_else(|| study.middle()));
-    writeln!(out, "a command would be")?;
+    writeln!(out, "the command of an evaluation, for example")?;
     for word in preview.words {
         writeln!(out, "  {word}")?;
     }

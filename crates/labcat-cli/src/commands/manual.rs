@@ -1,4 +1,4 @@
-//! `completions`, `man` and `help`: from the definition of the command line, and from the manual that comes with the program.
+//! `completions`, `man` and `help`, made from the definition of the command line and from the manual.
 
 use std::io::{Write, stdout};
 
@@ -35,11 +35,14 @@ const TOPICS: [(&str, &str); 17] = [
 pub(crate) fn help(args: &cli::Help) -> Result<(), Failure> {
     let mut out = stdout().lock();
     let Some(topic) = &args.topic else {
-        writeln!(out, "labcat help TOPIC explains one of")?;
+        writeln!(out, "labcat help TOPIC explains one of these topics:")?;
         for (topic, heading) in TOPICS {
             writeln!(out, "  {topic:<14} {heading}")?;
         }
-        writeln!(out, "labcat help COMMAND, or labcat COMMAND --help, a command; labcat --help lists them")?;
+        writeln!(
+            out,
+            "labcat help COMMAND, or labcat COMMAND --help, explains a command; labcat --help lists the commands"
+        )?;
         return Ok(());
     };
     if let Some((_, heading)) = TOPICS.iter().find(|(name, _)| name == topic) {

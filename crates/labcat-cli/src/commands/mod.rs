@@ -1,4 +1,4 @@
-//! The commands, a file for each group that belongs together.
+//! The commands, one file for each group.
 
 pub(crate) mod backup;
 pub(crate) mod bench;

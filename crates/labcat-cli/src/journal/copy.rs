@@ -1,4 +1,4 @@
-//! Whole copies of a journal, and putting one in the place of another.
+//! Complete copies of a journal, and replacing a journal by a copy.
 
 use std::fs::{self, File};
 use std::io;

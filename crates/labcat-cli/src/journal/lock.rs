@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// What the text in a lock file of ours begins with.
 const OURS: &str = "labcat ";
 
-/// Held as long as it lives.
+/// The lock is held as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
 

@@ -1,4 +1,4 @@
-//! The log beside a journal (`STUDY.db-wal`), and whether it is that journal's own.
+//! The log beside a journal (`STUDY.db-wal`), and whether it belongs to that journal.
 //!
 //! SQLite applies any log that it finds beside a file, even the log of a journal that was replaced by a copy. Therefore
 //! each transaction has a name (the table `mark`) and stores the name of the one before it. A log belongs to a journal if it contains the
@@ -79,7 +79,7 @@ pub(super) fn set_aside(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first of numbered names that nobody has.
+/// The first numbered name that does not exist yet.
 pub(super) fn free_name(name: impl Fn(usize) -> PathBuf) -> PathBuf {
     let mut number = 1;
     while name(number).symlink_metadata().is_ok() {

@@ -1,4 +1,4 @@
-//! The journal: one SQLite file that is the study's whole memory.
+//! The journal: one SQLite file with the whole state of a study.
 //!
 //! Every change is one transaction in write-ahead-log mode with `synchronous = FULL`: once `commit` returns, it
 //! survives a crash of the process and of the machine; before that, none of it is visible. [`Journal::settle`] moves
@@ -219,7 +219,7 @@ impl Journal {
 
     fn foreign(&self) -> Failure {
         Failure::usage(format!(
-            "{} is a database of something else: rename the study, its journal has the same name and the ending .db",
+            "{} is a database of another program: rename the study, because its journal has the same name with the ending .db",
             self.path.display()
         ))
     }

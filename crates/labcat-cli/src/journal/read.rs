@@ -1,4 +1,4 @@
-//! Questions to the journal.
+//! Reading the journal.
 
 use labcat::{Evaluation, Optimizer, TrialId};
 use rusqlite::{OptionalExtension, Row};
@@ -22,7 +22,7 @@ impl Journal {
             .map_err(|error| self.trouble(&error))
     }
 
-    /// What may not change; `None` before the study has begun.
+    /// The parts of the study that must not change; `None` before the study has begun.
     pub(crate) fn identity(&self) -> Result<Option<Identity>, Failure> {
         let Some(text) = self.meta("identity")? else { return Ok(None) };
         serde_json::from_str(&text).map(Some).map_err(|error| self.damaged("identity", &error))
@@ -103,7 +103,7 @@ impl Journal {
         read().map_err(|error| self.trouble(&error))
     }
 
-    /// What was replaced of an evaluation, oldest first.
+    /// The corrections of an evaluation, oldest first.
     pub(crate) fn corrections(&self, id: u64) -> Result<Vec<Correction>, Failure> {
         let read = || -> rusqlite::Result<Vec<Correction>> {
             let mut statement =
@@ -117,7 +117,7 @@ impl Journal {
         read().map_err(|error| self.trouble(&error))
     }
 
-    /// What the newest run has, or had, in hand.
+    /// The evaluations that the newest run is, or was, working on.
     pub(crate) fn in_hand(&self) -> Result<Vec<InHand>, Failure> {
         let read = || -> rusqlite::Result<Vec<InHand>> {
             let mut statement = self.db.prepare("SELECT id, started_at, host FROM running ORDER BY id")?;

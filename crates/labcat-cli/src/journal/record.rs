@@ -1,4 +1,4 @@
-//! What the journal is told, and what it answers.
+//! The records that are written to and read from the journal.
 
 use labcat::Outcome;
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,9 @@ pub(crate) enum Change {
     Asked { id: u64, x: Vec<f64> },
     /// A point waits to be suggested; the optimizer's state has it.
     Enqueued,
-    /// A remark about an evaluation; an empty one takes it away.
+    /// A note about an evaluation; an empty one deletes it.
     Noted { id: u64, text: String },
-    /// A run begins: what an earlier one had in hand is in nobody's.
+    /// A run begins: the evaluations of an earlier run are no longer being worked on.
     NothingRuns,
     /// A command is about to start.
     Started { id: u64 },
@@ -37,13 +37,13 @@ pub(crate) enum Change {
     Retried { id: u64, result: Box<Record> },
     /// A pending suggestion will never be told.
     Cancelled { id: u64 },
-    /// What was told was wrong; no value: it failed.
+    /// The value was wrong and is corrected; no value means that the evaluation failed.
     Corrected { id: u64, was: Option<f64>, result: Box<Record> },
     /// The trust region of a suggestion, as JSON.
     Step { at_evaluation: usize, region: String },
 }
 
-/// What is known of an evaluation besides its point.
+/// The result of an evaluation, without its point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     /// `None`: it failed.
@@ -75,7 +75,7 @@ impl Record {
         self.reading.as_ref().map_or(&[], |reading| &reading.residuals)
     }
 
-    /// What the optimizer is told.
+    /// The outcome that is told to the optimizer.
     pub(crate) fn outcome(&self) -> Outcome {
         Told {
             value: self.value(),
@@ -89,7 +89,7 @@ impl Record {
         .outcome()
     }
 
-    /// What an evaluation gave, or why it failed.
+    /// The value of an evaluation, or why it failed.
     pub(crate) fn of(
         measured: Result<(Reading, Measures), String>,
         source: &'static str,
@@ -237,12 +237,12 @@ pub(crate) struct Trial {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) execution: Option<Execution>,
-    /// A remark of the people who measure.
+    /// A note by the people who measure.
     pub(crate) note: Option<String>,
 }
 
 impl Trial {
-    /// Whether nothing is known of it but that it failed.
+    /// Whether only its failure is known.
     pub(crate) fn is_failed(&self) -> bool {
         self.value.is_none() && self.constraints.is_empty()
     }
@@ -268,7 +268,7 @@ pub(crate) struct Job {
     pub(crate) number: Option<String>,
 }
 
-/// An evaluation that a run has, or had, in hand.
+/// An evaluation that a run is, or was, working on.
 #[derive(Clone, Debug)]
 pub(crate) struct InHand {
     pub(crate) id: u64,

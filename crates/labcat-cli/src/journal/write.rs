@@ -14,7 +14,7 @@ pub(super) fn mark(db: &Connection, known: &str) -> rusqlite::Result<Option<Stri
     .optional()
 }
 
-/// Writes one change down.
+/// Stores one change.
 pub(super) fn apply(db: &Connection, change: &Change) -> rusqlite::Result<()> {
     match change {
         Change::Asked { id, x } => {

@@ -1,4 +1,4 @@
-//! The output of a program, kept in bounded memory: its beginning and its end for people, its end for the value.
+//! The output of a program in bounded memory: its beginning and end are kept for people, its end for the value.
 
 /// How much of the end of an output is searched for the value.
 pub(crate) const SEARCHED: usize = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! The user's wish to stop, by Ctrl-C or a termination signal.
+//! Stopping by Ctrl-C or a termination signal.
 
 use std::fs;
 use std::io;

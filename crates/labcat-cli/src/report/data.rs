@@ -1,4 +1,4 @@
-//! What a report page shows: plain data, filled from a study and read by nothing but the page.
+//! The data of a report page: made from a study, and read only by the page.
 
 use serde::{Serialize, Serializer};
 
@@ -38,9 +38,9 @@ pub(crate) struct ReportData {
     pub(crate) measured_constraints: Vec<String>,
     /// The evaluations, in the order told.
     pub(crate) evaluations: Vec<Evaluation>,
-    /// Where in `evaluations` the best one is, or, if none meets the constraints, the least violated; `None` while none succeeded.
+    /// Where in `evaluations` the best one is, or, if none satisfies the constraints, the one with the smallest violation; `None` while none succeeded.
     pub(crate) best: Option<usize>,
-    /// What is recommended, if the values have noise.
+    /// The recommended point, if the values have noise.
     pub(crate) recommended: Option<Recommended>,
     /// The restarts, in order.
     pub(crate) restarts: Vec<Restart>,
@@ -68,7 +68,7 @@ pub(crate) struct Fit {
     pub(crate) evaluation: u64,
     /// How many residuals there are.
     pub(crate) count: usize,
-    /// What is compared, column by column.
+    /// The columns that are compared.
     pub(crate) series: Vec<FitSeries>,
     /// The standard deviation of a residual; `None` while the evaluations do not determine the parameters.
     pub(crate) sigma: Option<f64>,
@@ -79,11 +79,11 @@ pub(crate) struct Fit {
 /// One column of the data and the model beside it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct FitSeries {
-    /// What the data call it; empty if the residuals stand alone.
+    /// The name of the column in the data; empty if there are only residuals.
     pub(crate) name: String,
     /// Where the data were measured, or else the numbers of the rows.
     pub(crate) at: Vec<f64>,
-    /// What `at` is called; empty if it is the numbers of the rows.
+    /// The name of `at`; empty if it has the numbers of the rows.
     pub(crate) at_name: String,
     /// Empty if the residuals stand alone; so is `model`.
     pub(crate) data: Vec<f64>,
@@ -98,9 +98,9 @@ pub(crate) struct FitSeries {
 pub(crate) struct Recommended {
     /// The point, in the users' units.
     pub(crate) x: Vec<f64>,
-    /// The value expected there.
+    /// The expected value at the point.
     pub(crate) mean: f64,
-    /// Standard deviation of that.
+    /// Standard deviation of the expected value.
     pub(crate) std: f64,
     /// Standard deviation of one value; `None` if each was told with its own.
     pub(crate) noise: Option<f64>,
@@ -172,7 +172,7 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluation {
-    /// Whether it has a value and meets the constraints.
+    /// Whether it has a value and satisfies the constraints.
     pub(crate) fn is_feasible(&self) -> bool {
         self.value.is_some() && self.constraints.iter().all(|excess| *excess <= 0.0)
     }

@@ -73,7 +73,10 @@ fn summary(data: &ReportData) -> String {
         return format!("{count}, no value yet.");
     };
     if !best.is_feasible() {
-        return format!("{count}, none of which meets the constraints; the least violated is evaluation {}.", best.id);
+        return format!(
+            "{count}, none of which satisfies the constraints; evaluation {} has the smallest violation.",
+            best.id
+        );
     }
     let at = |x: &[f64]| {
         let applying = data.parameters.iter().zip(x).filter(|(_, x)| !x.is_nan());

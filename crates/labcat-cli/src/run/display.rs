@@ -1,4 +1,4 @@
-//! What a run shows: a live display on a terminal, plain lines elsewhere, JSON events for machines.
+//! The output of a run: a live display on a terminal, plain lines elsewhere, JSON events for machines.
 
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::time::{Duration, Instant};
@@ -239,7 +239,7 @@ impl Display {
                 (None, Some(found)) => format!("recommended {}\n", found.in_words()),
                 (None, None) => format!("best value {} (evaluation {id})\n", best.in_words(number)),
                 (Some(_), _) => format!(
-                    "no evaluation meets the constraints; the least violated: {} (evaluation {id})\n",
+                    "no evaluation satisfies the constraints; the least infeasible: {} (evaluation {id})\n",
                     best.in_words(number)
                 ),
             };
@@ -301,7 +301,7 @@ pub(super) fn evaluated_line(told: &Told, session: &Session) -> String {
             format!("{id}: {} at {at}{mark}", brief(value, 6))
         }
         (value, Some(violated)) => {
-            let mark = if improved { "  least violated so far" } else { "" };
+            let mark = if improved { "  least infeasible so far" } else { "" };
             let value = value.map_or_else(|| "no value".to_owned(), |value| brief(value, 6));
             format!("{id}: {value} at {at}, violates {violated}{mark}")
         }

@@ -1,4 +1,4 @@
-//! One evaluation: the command with its values, and what it gives.
+//! One evaluation: its command with the values filled in, and the result.
 
 use crate::study::values;
 use labcat::{Direction, Domain};

@@ -1,4 +1,4 @@
-//! What a failed evaluation means for whoever runs the study: one rule for `labcat run` and `labcat worker`.
+//! How failed evaluations end a run: one rule for `labcat run` and `labcat worker`.
 
 use labcat::TrialId;
 

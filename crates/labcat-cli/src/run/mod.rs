@@ -1,4 +1,4 @@
-//! `labcat run`: suggestions, workers and the journal, in step.
+//! `labcat run`: it keeps suggestions, workers and the journal in step.
 //!
 //! One thread owns the optimizer and the journal; workers only run commands. The result of an evaluation and the
 //! suggestion that follows it are one transaction, committed before the new command starts. So after any failure

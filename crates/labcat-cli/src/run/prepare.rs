@@ -82,7 +82,7 @@ pub(super) fn directory(
             let Some(name) = from.file_name() else { continue };
             let to = directory.join(name);
             bring(&from, &to)
-                .map_err(|error| format!("cannot bring {} to {}: {error}", from.display(), to.display()))?;
+                .map_err(|error| format!("cannot copy or link {} to {}: {error}", from.display(), to.display()))?;
         }
     }
     for sheet in sheets {

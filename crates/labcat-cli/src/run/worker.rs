@@ -132,7 +132,7 @@ impl Worker {
                 Err(failure) => return Err(self.with_kept(failure, measured.as_mut())),
             };
             if !said {
-                complain(&format!("waiting for {holder}, which has the study"));
+                complain(&format!("waiting for {holder}, which is using the study"));
                 if let Some(kept) = self.kept(measured.as_mut()) {
                     complain(&kept);
                 }
@@ -199,11 +199,11 @@ impl Worker {
         let record = &session.fitting(measured.record.clone());
         match session.point_of(*id).filter(|_| session.is_pending(*id)) {
             None => {
-                let shown = format!("{id}: was told or cancelled in the meantime, so its value is not used");
+                let shown = format!("{id}: it was told or cancelled in the meantime, so this value is not used");
                 return Ok(Outcome { shown, trouble: None });
             }
             Some(point) if point != *x => {
-                return Err(Failure::run(format!("the study has another point as evaluation {id} than before")));
+                return Err(Failure::run(format!("evaluation {id} of the study has another point than before")));
             }
             Some(_) => {}
         }
@@ -254,7 +254,7 @@ impl Worker {
                 if !evaluator.is_same(&self.evaluator) {
                     let next = session.optimizer.n_evaluations() + session.optimizer.pending().count();
                     complain(&format!(
-                        "{} has changed: what it says of the command is used from evaluation {next} on",
+                        "{} has changed: its [objective] is used from evaluation {next} on",
                         self.paths.study.display()
                     ));
                     self.evaluator = evaluator;

@@ -23,7 +23,7 @@ use crate::study::nearest;
 use crate::value::Reading;
 
 const DESCRIPTION: &str = include_str!("openapi.json");
-/// Who told, as the journal has it.
+/// The source of these results in the journal.
 const SOURCE: &str = "api";
 /// The most points of one call: each takes its time, and others wait.
 const MOST: u64 = 1000;
@@ -40,7 +40,7 @@ pub(super) fn is_meant(asked: &Asked) -> bool {
     asked.path == "/openapi.json" || asked.path == "/api" || asked.path.starts_with("/api/")
 }
 
-/// What can be called.
+/// The calls of the API.
 #[derive(Clone, Copy, PartialEq)]
 enum Call {
     Description,
@@ -87,7 +87,7 @@ impl Refused {
         Refused { status, error: error.into(), stop: None }
     }
 
-    /// The caller must send something else.
+    /// The request is wrong.
     fn wrong(error: impl Into<String>) -> Refused {
         Refused::new(400, error)
     }
@@ -106,7 +106,7 @@ impl Refused {
     }
 }
 
-/// What goes wrong with the study itself, not with the call.
+/// An error of the study, not of the request.
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Refused {
         Refused::new(500, failure.message)
@@ -235,7 +235,7 @@ fn ask(session: &mut Session, n: u64, word: &str) -> Result<Value, Refused> {
     }
 }
 
-/// Records what came of an evaluation. The same said again is not recorded again.
+/// Records the result of an evaluation. A repeated result is not recorded again.
 fn tell(session: &mut Session, id: TrialId, fields: &Fields) -> Result<Value, Refused> {
     let trial = session.trial(id)?.ok_or_else(|| no_such(id))?;
     let record = told(session, id, &trial.x, fields)?;
@@ -282,7 +282,7 @@ fn no_such(id: TrialId) -> Refused {
     Refused::new(404, format!("there is no evaluation {id}: write an id that /ask gave"))
 }
 
-/// Whether an evaluation was told as this.
+/// Whether an evaluation has this result already.
 fn is_same(trial: &Trial, record: &Record) -> bool {
     let result = record.reading.as_ref().and_then(|reading| serde_json::from_str(&reading.stored()).ok());
     (trial.value, trial.seconds, &trial.message, &trial.result)
@@ -291,7 +291,7 @@ fn is_same(trial: &Trial, record: &Record) -> bool {
         && trial.residuals == record.residuals()
 }
 
-/// What is said of an evaluation.
+/// The result in a request.
 fn told(session: &Session, id: TrialId, x: &[f64], fields: &Fields) -> Result<Record, Refused> {
     let wrong = |why: String| Refused::wrong(format!("evaluation {id} {why}"));
     let no_reading =

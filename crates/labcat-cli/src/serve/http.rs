@@ -33,7 +33,7 @@ pub(super) const LONGEST: usize = 16 * 1024 * 1024;
 /// How long a body may take.
 const SENT_WITHIN: Duration = Duration::from_secs(60);
 
-/// What was asked.
+/// A request.
 pub(super) struct Asked {
     pub(super) method: Method,
     pub(super) host: Option<String>,
@@ -60,12 +60,12 @@ pub(super) struct Answer {
     pub(super) field: Option<(HeaderName, &'static str)>,
 }
 
-/// What answers requests.
+/// A handler of requests.
 pub(super) trait Answers: Send + Sync + 'static {
     /// Refuses a request of which the body was not read yet.
     fn refusal(&self, asked: &Asked) -> Option<Answer>;
 
-    /// May take its time.
+    /// May be slow.
     fn answer(&self, asked: &Asked) -> Answer;
 }
 
@@ -162,7 +162,7 @@ fn response(answer: &Answer, gzip: bool) -> Response<Full<Bytes>> {
 }
 
 impl Asked {
-    /// Whether it only wishes to read.
+    /// Whether it only reads.
     pub(super) fn reads(&self) -> bool {
         matches!(self.method, Method::GET | Method::HEAD)
     }

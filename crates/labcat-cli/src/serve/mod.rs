@@ -24,7 +24,7 @@ use token::Token;
 const COMPARE: &str = include_str!("../report/page/compare.html");
 const COMPARE_SCRIPT: &str = include_str!("../report/page/compare.js");
 
-/// Answers until the process is ended.
+/// Serves until the process is ended.
 pub(crate) fn serve(args: &cli::Serve) -> Result<(), Failure> {
     let studies: Vec<Served> =
         args.studies.iter().map(|path| Served::new(Paths::of(path))).collect::<Result<_, _>>()?;
@@ -53,12 +53,12 @@ pub(crate) fn serve(args: &cli::Serve) -> Result<(), Failure> {
     })
 }
 
-/// What is served, and where.
+/// The studies that are served, and how.
 struct Site {
     studies: Vec<Served>,
     /// Only for this machine.
     local: bool,
-    /// What a program must show to ask and tell; `None`: none may.
+    /// The token that programs need to ask and tell; `None` if the API is off.
     token: Option<Token>,
 }
 
@@ -79,7 +79,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 impl Answers for Site {
     fn refusal(&self, asked: &Asked) -> Option<Answer> {
         if self.local && !is_of_this_machine(asked.host.as_deref().unwrap_or_default()) {
-            let why = "this is labcat, on this machine and under no other name";
+            let why = "labcat answers only requests to this machine, under localhost or its address";
             return Some(match api::is_meant(asked) {
                 true => api::refused(403, why),
                 false => Answer::new(403, TEXT, format!("{why}\n")),
@@ -143,7 +143,7 @@ fn page(study: &Served) -> Answer {
     }
 }
 
-/// What is new of a study to a browser that knows it.
+/// The part of a study that a browser does not have yet.
 fn news(study: &Served, query: &str) -> Answer {
     match study.news(&Known::of(query)) {
         Ok(None) => Answer::new(204, JSON, ""),

@@ -1,4 +1,4 @@
-//! A study as it was read, and the part of it that a page does not have yet.
+//! A snapshot of a study, and the part of it that a page does not have yet.
 //!
 //! Evaluations and trust regions are added one after another and seldom change afterwards. A page sends their number and a checksum;
 //! if these match the beginning of the current data, it gets only the rest.
@@ -24,7 +24,7 @@ pub(super) struct Snapshot {
     page: OnceLock<Body>,
 }
 
-/// What a page has of a study.
+/// The part of a study that a page has.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Known<'a> {
     pub(super) revision: &'a str,

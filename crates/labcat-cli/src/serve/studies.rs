@@ -1,4 +1,4 @@
-//! Studies as the pages show them, read anew when they have changed.
+//! The studies behind the pages; each is read again when it has changed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +27,7 @@ pub(super) struct Served {
     seen: Mutex<Option<(Stamp, String)>>,
     /// The study as it was last read, for all who ask.
     read: Mutex<Option<Arc<Snapshot>>>,
-    /// Whoever changes it has this.
+    /// Held by the request that changes the study.
     changing: Mutex<()>,
     /// Its row in the list, and of which revision that is.
     known: Mutex<Option<(String, Summary)>>,
@@ -39,7 +39,7 @@ pub(super) struct Summary {
     number: usize,
     name: String,
     direction: Option<String>,
-    /// Why nothing is known of it.
+    /// Why the study cannot be shown.
     problem: Option<String>,
     activity: Option<String>,
     stop_reason: Option<String>,
@@ -57,7 +57,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// What programs read of it.
+    /// The study as programs read it.
     pub(super) fn as_json(&self) -> Value {
         json!({
             "number": self.number, "name": self.name, "direction": self.direction, "evaluations": self.evaluations,
@@ -183,7 +183,7 @@ impl Served {
 #[derive(PartialEq)]
 struct Stamp([Option<(u64, u64, SystemTime)>; 2]);
 
-/// How long ago a file was last written, at least, if its time tells it from the next change.
+/// The least age of a file whose time would differ after another change.
 const QUIET: Duration = Duration::from_millis(500);
 
 impl Stamp {

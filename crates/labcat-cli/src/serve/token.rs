@@ -11,10 +11,10 @@ const VARIABLE: &str = "LABCAT_TOKEN";
 /// Shorter ones could be guessed.
 const LEAST: usize = 16;
 
-/// Known to the server and to those who may change its studies.
+/// A secret of the server and of those who may change its studies.
 pub(super) struct Token {
     text: String,
-    /// Made here: nobody knows it yet.
+    /// Generated here, so it has to be printed.
     new: bool,
 }
 
@@ -38,7 +38,7 @@ impl Token {
     pub(super) fn in_words(&self) -> String {
         match self.new {
             true => format!("token: {}", self.text),
-            false => "token: as given".to_owned(),
+            false => "token: the one you gave".to_owned(),
         }
     }
 

@@ -106,7 +106,7 @@ impl Constraints {
         let wrong = |message: String| FormulaError { column: 1, message };
         if formula.has_equation() {
             return Err(wrong(
-                "what is measured never equals a number: write two limits instead, such as 4.99 <= mass <= 5.01"
+                "a measured result never equals a number exactly: write two limits instead, such as 4.99 <= mass <= 5.01"
                     .to_owned(),
             ));
         }

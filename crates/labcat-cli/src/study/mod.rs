@@ -268,7 +268,7 @@ impl std::fmt::Display for ParameterIdentity {
 /// How the data of `residuals` differ.
 fn data_difference(now: &[Data], was: &[Data]) -> String {
     if now.len() != was.len() {
-        return format!("`residuals` had {} and has now {}", count(was.len(), "column"), now.len());
+        return format!("`residuals` had {} and now has {}", count(was.len(), "column"), now.len());
     }
     let changed = now.iter().zip(was).find(|(now, was)| now != was).map_or("", |(now, _)| &now.name);
     format!("the data `{changed}` of `residuals` have changed")

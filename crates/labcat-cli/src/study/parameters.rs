@@ -1,4 +1,4 @@
-//! From `[[parameter]]` to the core's parameters.
+//! Converts `[[parameter]]` tables into the core's parameters.
 
 use std::ops::Range;
 

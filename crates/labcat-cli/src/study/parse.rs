@@ -1,4 +1,4 @@
-//! From the text of a study file to a [`Study`], or to everything that is wrong with it.
+//! Parses a study file into a [`Study`], or lists everything that is wrong with it.
 
 use std::ops::Range;
 use std::path::Path;

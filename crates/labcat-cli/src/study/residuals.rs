@@ -190,7 +190,7 @@ impl Series {
                 let found = column.get(*row).copied().flatten();
                 found.filter(|value| allowed(*value)).ok_or_else(|| {
                     let found = found.map_or_else(|| "no number".to_owned(), number);
-                    format!("has in row {} of {} {found}: {what}", row + 1, numbers.name())
+                    format!("has {found} in row {} of {}: {what}", row + 1, numbers.name())
                 })
             };
             row.iter().map(of_row).collect()
@@ -239,7 +239,9 @@ impl Series {
         }
         if let Some(row) = at.windows(2).position(|pair| pair[0] > pair[1]) {
             let (before, after) = (number(at[row]), number(at[row + 1]));
-            return Err(format!("has in {name} {after} below {before}: it must not go back, to be interpolated"));
+            return Err(format!(
+                "has {after} after {before} in {name}: it must not decrease, because the simulation is interpolated"
+            ));
         }
         Ok(Curve { at, values, name })
     }
@@ -261,7 +263,7 @@ impl Series {
 /// A simulation without gaps. The error completes "its output …".
 fn complete(numbers: &Numbers, text: &str) -> Result<Vec<f64>, String> {
     let found = numbers.read(text)?;
-    let gap = |row: usize| format!("has in row {} of {} no finite number", row + 1, numbers.name());
+    let gap = |row: usize| format!("has no finite number in row {} of {}", row + 1, numbers.name());
     found.into_iter().enumerate().map(|(row, value)| value.ok_or_else(|| gap(row))).collect()
 }
 
@@ -279,7 +281,7 @@ impl Curve<'_> {
         };
         if place < *first || place > *last {
             let (first, last, place) = (number(*first), number(*last), number(place));
-            return Err(format!("goes from {first} to {last} in {}, and the data need {place}", self.name));
+            return Err(format!("goes from {first} to {last} in {}, but the data need {place}", self.name));
         }
         let above = self.at.partition_point(|at| *at < place);
         if self.at[above] == place {

@@ -37,7 +37,7 @@ pub(crate) enum Row {
     Last,
 }
 
-/// What stands between the cells.
+/// The separator of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Separator {
     Byte(u8),
@@ -85,7 +85,7 @@ impl Extraction {
                 Err(format!("write a group (?<{name}>…) into the `regex`"))
             }
             Extraction::Cell { column: Column::Number(_), .. } => {
-                Err("write the name of the `column`: in a table without a heading nothing else is found".to_owned())
+                Err("write the name of the `column`: a table without a heading has no other results".to_owned())
             }
             _ => Ok(()),
         }
@@ -114,7 +114,7 @@ pub(super) fn last_line(text: &str) -> Option<&str> {
     text.rsplit(['\n', '\r']).map(str::trim).find(|line| !line.is_empty())
 }
 
-/// Those of the texts that are numbers, by name.
+/// The texts that are numbers, by name.
 fn numbers<'t>(names: &[String], text: impl Fn(&str) -> Option<&'t str>) -> Map<String, Value> {
     names.iter().filter_map(|name| Some((name.clone(), number(text(name)?)?.into()))).collect()
 }
@@ -133,9 +133,9 @@ fn json_value(path: &JsonPath, text: &str, needed: &[String]) -> Result<Reading,
     match nodes.as_slice() {
         [Value::Number(number)] => finite(number.as_f64().unwrap_or(f64::NAN))
             .map(|value| Reading::with(Some(value), fields).needing(needed))
-            .map_err(|why| format!("has at {path} what {why}")),
+            .map_err(|why| format!("has a value at {path} that {why}")),
         [] | [Value::Null] if !needed.is_empty() => Ok(Reading::with(None, fields).needing(needed)),
-        [other] => Err(format!("has at {path} `{}`, which is not a number", shortened(&other.to_string()))),
+        [other] => Err(format!("has `{}` at {path}, which is not a number", shortened(&other.to_string()))),
         [] => Err(format!("has nothing at {path}")),
         several => Err(format!("has {} values at {path}: write a path that leads to one", several.len())),
     }
@@ -186,7 +186,7 @@ fn cell(text: &str, column: &Column, row: Row, separator: Separator, needed: &[S
     };
     let chosen = chosen.ok_or_else(|| format!("has no row {row}, only {}", rows.len()))?;
     let cell = chosen.get(index).ok_or_else(|| format!("has no column {} in row {row}", index + 1))?;
-    let value = found(cell, needed).map_err(|what| format!("has in row {row} of column {column} {what}"))?;
+    let value = found(cell, needed).map_err(|what| format!("has, in row {row} of column {column}, {what}"))?;
     let beside = |name: &str| chosen.get(heading?.iter().position(|cell| cell == name)?);
     Ok(Reading::with(value, numbers(needed, beside)).needing(needed))
 }
@@ -280,7 +280,7 @@ mod tests {
         }
         assert_eq!(value(&Extraction::json("[1]").unwrap(), "[1, 2]"), Ok(2.0));
         for (path, part) in [
-            ("runs[0].name", "`\"a\"`, which is not a number"),
+            ("runs[0].name", "has `\"a\"` at $.runs[0].name, which is not a number"),
             ("runs[*].loss", "has 2 values at"),
             ("nothing", "has nothing at $.nothing"),
         ] {
@@ -312,7 +312,7 @@ mod tests {
             (
                 Column::Named("note".into()),
                 Row::Last,
-                "has in row \"last\" of column `note` `c`, which is not a number",
+                "has, in row \"last\" of column `note`, `c`, which is not a number",
             ),
         ] {
             assert!(value(&cell(column, row, comma), table).unwrap_err().contains(part), "{part}");

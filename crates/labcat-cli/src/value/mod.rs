@@ -1,4 +1,4 @@
-//! The value of an evaluation: what a command gave, and how it is found in what the command wrote.
+//! The value of an evaluation, and how it is found in the output of the command.
 
 mod extract;
 mod numbers;
@@ -15,12 +15,12 @@ const FIELDS_KEPT: usize = 4 * 1024;
 /// How much a value may differ from the sum of squares of the residuals beside it, by rounding.
 const SAME_VALUE: f64 = 1e-6;
 
-/// What a command gave: its value, and whatever else stood beside it.
+/// The result of a command: its value, and everything that was printed with it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
     /// Missing only where a constraint is violated.
     pub(crate) value: Option<f64>,
-    /// Standard deviation of the noise in it, if the command told.
+    /// Standard deviation of the noise in the value, if the command printed it.
     pub(crate) std: Option<f64>,
     /// The residuals whose squares sum to the value; empty if there are none.
     pub(crate) residuals: Vec<f64>,
@@ -38,7 +38,7 @@ impl Reading {
         Reading::with(Some(value), Map::new())
     }
 
-    /// A value, or none, and what stands beside it.
+    /// A value, or none, with the fields printed beside it.
     pub(crate) fn with(value: Option<f64>, mut fields: Map<String, Value>) -> Reading {
         let value = value.map(|value| value + 0.0);
         fields.insert("value".to_owned(), value.into());
@@ -94,7 +94,7 @@ impl Reading {
         stored.get("std")?.as_f64().filter(|std| *std >= 0.0)
     }
 
-    /// What was stored, read back; `None` if it is no object.
+    /// The stored object, read back; `None` if it is not an object.
     pub(crate) fn restored(stored: Value) -> Option<Reading> {
         let (std, gradient) = (Reading::stored_std(&stored), Reading::stored_gradient(&stored));
         let Value::Object(fields) = stored else { return None };
@@ -174,7 +174,7 @@ fn list_of_residuals(list: Value) -> Result<Vec<f64>, String> {
         return Err("has \"residuals\" that are not a list of numbers".to_owned());
     };
     let number = |(place, item): (usize, &Value)| {
-        let wrong = || format!("has in place {} of its residuals {item}, which is not a finite number", place + 1);
+        let wrong = || format!("has {item} in place {} of its residuals, which is not a finite number", place + 1);
         item.as_f64().filter(|r| r.is_finite()).ok_or_else(wrong)
     };
     items.iter().enumerate().map(number).collect()
@@ -189,7 +189,7 @@ fn gradient_of(list: &Value) -> Result<Vec<f64>, String> {
     let number = |(place, item): (usize, &Value)| match item {
         Value::Null => Ok(f64::NAN),
         item => item.as_f64().ok_or_else(|| {
-            format!("has in place {} of its gradient {item}, which is neither a number nor null", place + 1)
+            format!("has {item} in place {} of its gradient, which is neither a number nor null", place + 1)
         }),
     };
     items.iter().enumerate().map(number).collect()
@@ -283,8 +283,8 @@ mod tests {
         for (line, part) in [
             (r#"{"residuals": []}"#, "has an empty list of residuals"),
             (r#"{"residuals": 3}"#, "not a list of numbers"),
-            (r#"{"residuals": [1, NaN]}"#, "in place 2 of its residuals null, which is not a finite number"),
-            (r#"{"residuals": [1, "x"]}"#, "in place 2 of its residuals \"x\""),
+            (r#"{"residuals": [1, NaN]}"#, "has null in place 2 of its residuals, which is not a finite number"),
+            (r#"{"residuals": [1, "x"]}"#, "has \"x\" in place 2 of its residuals"),
             (r#"{"residuals": [1e200, 1e200]}"#, "no finite sum"),
             (r#"{"residuals": [3, 4], "value": 12.5}"#, "has the value 12.5 and residuals whose squares sum to 25"),
         ] {
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(Reading::restored(serde_json::from_str(&stored).unwrap()).unwrap().gradient, [2.0, 3.0]);
         for (line, part) in [
             (r#"{"value": 4, "gradient": 3}"#, "a \"gradient\" that is not a list"),
-            (r#"{"value": 4, "gradient": [1, "x"]}"#, "in place 2 of its gradient \"x\""),
+            (r#"{"value": 4, "gradient": [1, "x"]}"#, "has \"x\" in place 2 of its gradient"),
         ] {
             let error = Reading::parse(line, &[]).unwrap_err();
             assert!(error.contains(part), "{error}");

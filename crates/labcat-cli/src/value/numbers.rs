@@ -1,4 +1,4 @@
-//! A whole column of numbers, in what a command wrote or in measured data.
+//! A column of numbers in the output of a command, or in measured data.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -7,7 +7,7 @@ use super::extract::{self, json_document, json_path};
 use super::{Column, Separator, number};
 use crate::format::shortened;
 
-/// Where many numbers stand in a text.
+/// Where to find a list of numbers in a text.
 #[derive(Clone, Debug)]
 pub(crate) enum Numbers {
     /// In a column of a table.
@@ -22,7 +22,7 @@ impl Numbers {
         json_path(text).map(Numbers::Json)
     }
 
-    /// What they are called: the column or the path.
+    /// The name of the column, or the path.
     pub(crate) fn name(&self) -> String {
         match self {
             Numbers::Column { column: Column::Named(name), .. } => name.clone(),
@@ -41,7 +41,8 @@ impl Numbers {
                 let cell = |(row, cells): (usize, &csv::StringRecord)| {
                     let row = row + 1;
                     let cell = cells.get(index).ok_or_else(|| format!("has no column {} in row {row}", index + 1))?;
-                    let wrong = || format!("has in row {row} of column {column} `{}`, no number", shortened(cell));
+                    let wrong =
+                        || format!("has `{}` in row {row} of column {column}, which is not a number", shortened(cell));
                     if cell.is_empty() { Ok(None) } else { number(cell).map(finite).ok_or_else(wrong) }
                 };
                 rows.iter().enumerate().map(cell).collect()
@@ -59,7 +60,7 @@ impl Numbers {
                     Value::Number(number) => Ok(number.as_f64().and_then(finite)),
                     other => {
                         let other = shortened(&other.to_string());
-                        Err(format!("has at {path} in place {} `{other}`, no number", place + 1))
+                        Err(format!("has `{other}` at {path}, place {}, which is not a number", place + 1))
                     }
                 };
                 nodes.into_iter().enumerate().map(item).collect()
@@ -86,9 +87,9 @@ mod tests {
         for (numbers, text, part) in [
             (named("z"), table, "has no column `z`; its first line is `t, y`"),
             (named("y"), "t,y\n1\n", "has no column 2 in row 1"),
-            (named("y"), "t,y\n1,abc\n", "has in row 1 of column `y` `abc`, no number"),
+            (named("y"), "t,y\n1,abc\n", "has `abc` in row 1 of column `y`, which is not a number"),
             (Numbers::json("b").unwrap(), "{}", "has nothing at $.b"),
-            (Numbers::json("b").unwrap(), r#"{"b": ["x"]}"#, "in place 1 `\"x\"`, no number"),
+            (Numbers::json("b").unwrap(), r#"{"b": ["x"]}"#, "place 1, which is not a number"),
             (Numbers::json("b").unwrap(), "t,y", "is not JSON"),
         ] {
             assert!(numbers.read(text).unwrap_err().contains(part), "{part}");

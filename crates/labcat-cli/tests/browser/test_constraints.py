@@ -61,7 +61,7 @@ def test_without_a_feasible_evaluation_the_least_violated_is_shown(page):
     page.open("astray")
     least = page.data["evaluations"][page.data["best"]]
     card = page.text("#best-card")
-    assert "No evaluation meets the constraints yet" in card
+    assert "No evaluation satisfies the constraints yet" in card
     assert f"at evaluation {least['id']}: mass <= 1.5 by " in card
     assert page.visible("#convergence") and page.marks("#convergence-chart .infeasible") == len(infeasible(page))
     assert not page.all("#convergence-chart .best-line") and not page.all("#convergence-chart .best-dot")

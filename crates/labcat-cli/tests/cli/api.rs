@@ -157,7 +157,11 @@ fn a_change_needs_the_token_and_reading_does_not() {
     }
     // A page of elsewhere whose name was made to lead here.
     let (status, _, body) = server.send_as("evil.example", "POST", "/api/studies/0/ask", &fields, "");
-    assert_eq!((status, body["error"].as_str().unwrap().contains("under no other name")), (403, true), "{body}");
+    assert_eq!(
+        (status, body["error"].as_str().unwrap().contains("only requests to this machine")),
+        (403, true),
+        "{body}"
+    );
     assert_eq!(server.send("POST", "/study/0", &fields, "").0, 405);
     dir.labcat(&["serve", "s.toml", "--api", "--token", "short"]).expect(2).says("at least 16");
     dir.labcat(&["serve", "s.toml", "--token", TOKEN]).expect(2).says("--api");

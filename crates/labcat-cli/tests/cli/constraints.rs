@@ -95,8 +95,8 @@ fn without_a_feasible_evaluation_the_least_violated_is_shown() {
     let dir = Dir::new("infeasible");
     dir.write("s.toml", &study("budget = 12\nconstraint = \"mass <= -1\"", &bowl("1e9")));
     let run = dir.labcat(&["run", "s.toml"]);
-    run.expect(0).says("violates `mass <= -1` by").says("least violated so far");
-    assert!(run.stdout.contains("no evaluation meets the constraints; the least violated: "), "{}", run.stdout);
+    run.expect(0).says("violates `mass <= -1` by").says("least infeasible so far");
+    assert!(run.stdout.contains("no evaluation satisfies the constraints; the least infeasible: "), "{}", run.stdout);
     let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
     assert_eq!(best["feasible"], json!(false));
     let least =
@@ -110,9 +110,9 @@ fn without_a_feasible_evaluation_the_least_violated_is_shown() {
     assert!(words.contains("\nmass <= -1: violated by "), "{words}");
     let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
     assert!(status.contains("\nconstraints  0 evaluations met `mass <= -1`\n"), "{status}");
-    assert!(status.contains("\nleast violated ") && status.contains(", violates `mass <= -1` by"), "{status}");
+    assert!(status.contains("\nleast infeasible ") && status.contains(", violates `mass <= -1` by"), "{status}");
     dir.labcat(&["report", "s.toml"]).expect(0);
-    assert!(dir.read("s.html").contains("none of which meets the constraints; the least violated is evaluation"));
+    assert!(dir.read("s.html").contains("none of which satisfies the constraints; evaluation"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn mistakes_in_constraints_are_found_early_with_their_line_and_column() {
         ("\"x < 1\"", "column 3: a limit is met or not: write <=, >= or ==, not `<`"),
         ("\"$(reboot) <= x\"", "column 1: `$` is no part of a formula, which has numbers, names, + - * / ^"),
         ("\"system(x) <= 1\"", "column 1: there is no function `system`: there are pow, abs, sqrt"),
-        ("\"mass == 3\"", "what is measured never equals a number: write two limits instead"),
+        ("\"mass == 3\"", "a measured result never equals a number exactly: write two limits instead"),
         ("\"seconds <= 3\"", "`seconds` is not a parameter and cannot be a result"),
         ("5", "`constraint` must be text in quotes, not integer: write constraint = \"x + 2*y <= 1\""),
         ("[\"x <= 1\", 5]", "`constraint` must hold strings only, not 5"),
@@ -299,7 +299,7 @@ fn results_are_told_corrected_and_imported_by_hand() {
     let told = dir.labcat(&["tell", "s.toml", "0", "3.5", "mass=7"]).expect(0).stdout.clone();
     assert_eq!(
         told,
-        "evaluation 0: 3.5, violates `mass <= 5` by 2\n1 evaluation of 20, least violated 3.5, violates `mass <= 5` by 2\n"
+        "evaluation 0: 3.5, violates `mass <= 5` by 2\n1 evaluation of 20, least infeasible 3.5, violates `mass <= 5` by 2\n"
     );
     let told = dir.labcat(&["tell", "s.toml", "1", "4.5", "mass=2"]).expect(0).stdout.clone();
     assert_eq!(told, "evaluation 1: 4.5\n2 evaluations of 20, best 4.5\n");

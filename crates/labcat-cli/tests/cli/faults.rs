@@ -303,7 +303,7 @@ fn a_database_of_something_else_is_left_alone() {
     let dir = Dir::new("foreign");
     dir.write("s.toml", &study("budget = 2", &built_in("sphere")));
     rusqlite::Connection::open(dir.path("s.db")).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
-    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of something else");
+    dir.labcat(&["run", "s.toml"]).expect(2).says("is a database of another program");
     dir.labcat(&["status", "s.toml"]).expect(2);
     let dir = Dir::new("no-database");
     dir.write("s.toml", &study("budget = 2", &built_in("sphere")));

@@ -253,8 +253,8 @@ fn a_simulation_that_fails_in_half_of_the_box_is_fitted_in_the_other() {
         let [x, y] = ["x", "y"].map(|name| row["x"][name].as_f64().unwrap());
         let expected = match x {
             ..0.0 => "exit status 7",
-            0.0..5.0 => "csv has in row 29 of y no finite number",
-            _ => "csv goes from 0 to 1.875 in t, and the data need 2.05",
+            0.0..5.0 => "csv has no finite number in row 29 of y",
+            _ => "csv goes from 0 to 1.875 in t, but the data need 2.05",
         };
         let why = row["message"].as_str().unwrap();
         assert!(y > 2.5 && why.contains(expected), "{x}, {y}: {why}");
@@ -372,7 +372,7 @@ fn what_is_wrong_with_residuals_is_told_with_its_line() {
         (r#"{ column = "y", against_at = "t", against = "data.csv" }"#, "`at` is missing in `residuals`"),
         (
             r#"{ column = "y", against = "bad.csv", error = "sigma" }"#,
-            "bad.csv has in row 1 of sigma 0: an error is a number above 0",
+            "bad.csv has 0 in row 1 of sigma: an error is a number above 0",
         ),
         (r#"{ column = "y", against = "data.csv", error = -1 }"#, "`error` must be above 0, not -1"),
         (r#"{ json = "y", against = "data.csv" }"#, "`against_column` is missing in `residuals`"),
@@ -419,7 +419,7 @@ fn what_a_simulation_lacks_is_said() {
     }
     let back = with_data("residuals-back", "budget = 1", "printf 't,y\\n0,1\\n5,2\\n4,3\\n' > out-{id}.csv", WEIGHTED);
     back.labcat(&["run", "s.toml"]).expect(1);
-    assert!(exported(&back)[0]["message"].as_str().unwrap().contains("has in t 4 below 5: it must not go back"));
+    assert!(exported(&back)[0]["message"].as_str().unwrap().contains("has 4 after 5 in t: it must not decrease"));
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn what_is_wrong_with_a_deck_or_a_value_is_said_before_anything_runs() {
     }
     let [check, run] = said("copy-absent", &format!("{own}copy = [\"data\", \"nothing\"]"));
     check.expect(2).says(":14: `copy`: there is no file ./nothing");
-    run.expect(1).says("cannot bring ./nothing to ./runs/0/nothing");
+    run.expect(1).says("cannot copy or link ./nothing to ./runs/0/nothing");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Axis, Domain, LARGEST, ParameterKind};
 use std::ops::Range;
 
 impl Domain {
-    /// How many different points there are; `None` if there is a real parameter, or more of them than a number can tell.
+    /// The number of different points; `None` if there is a real parameter, or if the number is too large.
     pub fn configurations(&self) -> Option<u64> {
         let roots = (0..self.parameters.len()).filter(|&i| self.spans[i].when.is_none());
         let count: f64 = roots.map(|i| self.count_from(i)).product();

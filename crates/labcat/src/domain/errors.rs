@@ -1,15 +1,15 @@
-//! What can be wrong with a domain or a point.
+//! Errors of domains and points.
 
 use super::Label;
 
-/// What is wrong with a domain.
+/// An error of a domain.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)] // fields are what the message says of them
 pub enum DomainError {
     /// There is no parameter.
     #[error("no parameters: give at least one (low, high) pair")]
     Empty,
-    /// The bounds make no range: one is not finite, low is not below high, or a log scale reaches zero.
+    /// The bounds are not a range: one is not finite, low is not below high, or a log scale reaches zero.
     #[error("bounds of {name} are ({low}, {high}): {allowed}")]
     Bounds { name: String, low: f64, high: f64, allowed: &'static str },
     /// Two parameters have the same name.
@@ -27,12 +27,12 @@ pub enum DomainError {
     /// A condition names a parameter that does not come before.
     #[error("{name} depends on {other:?}: a condition names a parameter that comes before ({})", .before.join(", "))]
     ConditionOn { name: String, other: String, before: Vec<String> },
-    /// A condition's value is none of the other parameter's.
+    /// A condition has a value that the other parameter never has.
     #[error("{name} depends on {other} = {value}: {why}")]
     ConditionValue { name: String, other: String, value: f64, why: String },
 }
 
-/// What is wrong with a point.
+/// An error of a point.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)] // fields are what the message says of them
 pub enum PointError {

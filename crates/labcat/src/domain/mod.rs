@@ -50,7 +50,7 @@ struct Span {
     /// Its coordinates in the box.
     first: usize,
     count: usize,
-    /// The parameter that decides whether it means something, and for which of its values.
+    /// The parameter that decides whether it applies, and for which of its values.
     when: Option<(usize, Vec<f64>)>,
 }
 
@@ -111,7 +111,7 @@ impl Domain {
         self.spans.iter().filter(|s| s.count > 0).count().max(1)
     }
 
-    /// Whether there is anything but reals that always mean something.
+    /// Whether there is a parameter other than a real that always applies.
     pub(crate) fn is_mixed(&self) -> bool {
         let plain = |(p, s): (&Parameter, &Span)| p.levels().is_none() && s.when.is_none();
         !self.parameters.iter().zip(&self.spans).all(plain)
@@ -122,7 +122,7 @@ impl Domain {
         &self.axes
     }
 
-    /// Whether a point has the right length and allowed values. A parameter that means nothing at the point may have any.
+    /// Whether a point has the right length and allowed values. A parameter that does not apply at the point may have any value.
     pub fn check(&self, x: &[f64]) -> Result<(), PointError> {
         if x.len() != self.parameters.len() {
             return Err(PointError::WrongLength { got: x.len(), expected: self.parameters.len() });
@@ -142,7 +142,7 @@ impl Domain {
         Ok(())
     }
 
-    /// Whether parameter `i` means something at a point: its condition holds, and that of the parameter it depends on.
+    /// Whether parameter `i` applies at a point: its condition holds, and so does the condition of the parameter it depends on.
     pub fn is_active(&self, i: usize, x: &[f64]) -> bool {
         match &self.spans[i].when {
             None => true,
@@ -150,7 +150,7 @@ impl Domain {
         }
     }
 
-    /// The point with the middle value for each parameter that means nothing there: one configuration, one point.
+    /// The point with the middle value for each parameter that does not apply there, so that each configuration has one point.
     pub fn canonical(&self, x: &[f64]) -> Vec<f64> {
         let value = |i: usize| if self.is_active(i, x) { x[i] + 0.0 } else { self.idle(i) };
         if self.is_mixed() { (0..x.len()).map(value).collect() } else { x.to_vec() }
@@ -162,7 +162,7 @@ impl Domain {
         self.canonical(&middle)
     }
 
-    /// The value of a parameter that means nothing.
+    /// The value of a parameter that does not apply.
     fn idle(&self, i: usize) -> f64 {
         let (p, span) = (&self.parameters[i], &self.spans[i]);
         p.nearest(unscaled(p, span.middle))

@@ -47,7 +47,7 @@ impl fmt::Display for Label {
 }
 
 impl Label {
-    /// The number it is; of a boolean 0 or 1.
+    /// The label as a number; a boolean is 0 or 1.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Flag(flag) => Some(f64::from(u8::from(*flag))),
@@ -81,18 +81,18 @@ pub enum ParameterKind {
         /// The distance between neighbours.
         step: u64,
     },
-    /// One of some labels; a point has its number, from 0.
+    /// One of several labels; a point has the number of the label, from 0.
     Categorical {
         /// The labels.
         labels: Vec<Label>,
         /// Whether neighbours in the list resemble each other.
         ordered: bool,
     },
-    /// No or yes; a point has 0 or 1.
+    /// A boolean; a point has 0 or 1.
     Boolean,
 }
 
-/// A parameter that only means something while another has certain values.
+/// A condition: a parameter applies only while another has certain values.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Condition {
@@ -115,10 +115,10 @@ pub struct Parameter {
     pub high: f64,
     /// Linear or logarithmic.
     pub scale: Scale,
-    /// What its values are.
+    /// The type of its values.
     #[cfg_attr(feature = "serde", serde(default, rename = "type", skip_serializing_if = "ParameterKind::is_real"))]
     pub kind: ParameterKind,
-    /// When it means something; always, if not said.
+    /// The condition under which it applies; `None`: always.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub when: Option<Condition>,
 }
@@ -155,14 +155,14 @@ impl Parameter {
         Self::new(name, low, high, ParameterKind::Integer { step: 1 })
     }
 
-    /// One of some labels. With one label its value is fixed.
+    /// One of several labels. With a single label its value is fixed.
     pub fn categorical<L: Into<Label>>(name: &str, labels: impl IntoIterator<Item = L>) -> Self {
         let labels: Vec<Label> = labels.into_iter().map(Into::into).collect();
         let high = labels.len().saturating_sub(1) as f64;
         Self::new(name, 0.0, high, ParameterKind::Categorical { labels, ordered: false })
     }
 
-    /// No or yes.
+    /// A boolean.
     pub fn boolean(name: &str) -> Self {
         Self::new(name, 0.0, 1.0, ParameterKind::Boolean)
     }
@@ -182,7 +182,7 @@ impl Parameter {
         Self { kind: ParameterKind::Stepped { step }, ..self }
     }
 
-    /// The same labels, of which neighbours resemble each other.
+    /// The same labels in an order: neighbours resemble each other.
     pub fn ordered(mut self) -> Self {
         if let ParameterKind::Categorical { ordered, .. } = &mut self.kind {
             *ordered = true;
@@ -190,7 +190,7 @@ impl Parameter {
         self
     }
 
-    /// The same, but only while another parameter has one of some values (as in a point).
+    /// The same parameter, which applies only while another parameter has one of these values (as in a point).
     pub fn when(self, parameter: &str, values: &[f64]) -> Self {
         Self { when: Some(Condition { parameter: parameter.into(), values: values.to_vec() }), ..self }
     }
@@ -231,7 +231,7 @@ impl Parameter {
         }
     }
 
-    /// The nearest value that is allowed; bounds that no domain takes allow any.
+    /// The nearest allowed value; if the bounds are not valid, any value is allowed.
     pub fn nearest(&self, value: f64) -> f64 {
         let step = self.step();
         if self.low.is_nan() || self.high.is_nan() || self.low > self.high {
@@ -248,7 +248,7 @@ impl Parameter {
         self.label(value).to_string()
     }
 
-    /// A value of a point as what it stands for: a number of its type, or the label.
+    /// The value that a number of a point stands for: a number of its type, or the label.
     pub fn label(&self, value: f64) -> Label {
         match &self.kind {
             ParameterKind::Real | ParameterKind::Stepped { .. } => Label::Number(value),
@@ -258,7 +258,7 @@ impl Parameter {
         }
     }
 
-    /// A value of a point as a number to compute with, if it is one: categories count as the numbers they are, booleans as 0 and 1.
+    /// A value of a point as a number for computations: booleans are 0 and 1, and a category must be a number itself.
     pub fn number(&self, value: f64) -> Option<f64> {
         match &self.kind {
             ParameterKind::Categorical { labels, .. } => labels.get(value as usize)?.number(),

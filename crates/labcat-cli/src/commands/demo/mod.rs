@@ -162,7 +162,7 @@ impl Search {
             String::new(),
             format!("above the minimum {}", brief(above, 2)),
             self.chart(),
-            "(its order of magnitude)".to_owned(),
+            "(order of magnitude)".to_owned(),
             String::new(),
             format!("{} evaluated", map.swatch(map::POINT)),
             format!("{} newest", map.swatch(map::NEWEST)),

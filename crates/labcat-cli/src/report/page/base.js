@@ -8,7 +8,7 @@ const feasible = succeeded.filter((index) => meets(evaluations[index]));
 const infeasible = succeeded.filter((index) => !meets(evaluations[index]));
 const failed = evaluations.flatMap((evaluation, index) => (evaluation.value === null ? [index] : []));
 const broken = failed.filter((index) => !evaluations[index].constraints.length); // without a value for no known reason
-// Nothing meets the constraints: the best is the least violated, and no best.
+// No evaluation satisfies the constraints: the one with the smallest violation is shown, and not called the best.
 const leastViolated = study.best !== null && evaluations[study.best] && !meets(evaluations[study.best]) ? study.best : null;
 if (leastViolated !== null || evaluations[study.best]?.value === null) study.best = null; // no best without a value to show
 const failedName = broken.length === failed.length ? "failed" : "failed or without a value";

@@ -35,7 +35,7 @@ function showList() {
 function drawComparison() {
   const drawn = studies.filter(isDrawn);
   $("comparison").hidden = studies.every(({ best_so_far: steps }) => steps.length === 0);
-  $("comparison-note").textContent = drawn.length > 1 ? "Each line is one study: the best value after so many evaluations. Compare only what measures the same." : "The best value after so many evaluations.";
+  $("comparison-note").textContent = drawn.length > 1 ? "Each line is the best value of one study after so many evaluations. Compare only studies whose values mean the same." : "The best value after so many evaluations.";
   const host = $("comparison-chart");
   host.replaceChildren();
   if (!drawn.length || !host.clientWidth) return;

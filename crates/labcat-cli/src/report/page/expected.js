@@ -64,7 +64,7 @@ function drawExpectedMap(layer, width) {
 function showExpectedMap() {
   const [across, up] = study.map.axes.map((axis) => parameters[axis].name);
   const rest = parameters.length > 2 ? `, the others as ${study.recommended ? "recommended" : "in the best evaluation"}` : "";
-  $("expected-note").textContent = `What a model of all evaluations expects over ${across} and ${up}${rest}. Within the line a value may be as good as the ${study.recommended ? "recommended" : "best"} one: two standard deviations reach it. Outside, all evaluations together say that it is not.`;
+  $("expected-note").textContent = `The prediction of a model of all evaluations over ${across} and ${up}${rest}. Inside the line a value may be as good as the ${study.recommended ? "recommended" : "best"} one: it is within two standard deviations of the prediction.`;
   addChart($("expected-chart"), `Expected value over ${across} and ${up}.`, drawExpectedMap);
   setLegend("expected-legend", [["ramp", "worse to better, expected"], ["mayBe", "may be as good"], ["point", study.recommended ? "recommended" : "best"]]);
 }

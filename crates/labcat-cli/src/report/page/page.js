@@ -14,7 +14,7 @@ function showBest() {
   const best = evaluations[study.best ?? leastViolated];
   if (!best) {
     const [title, text] = evaluations.length
-      ? ["No evaluation succeeded yet", "See below what the program said when it failed."]
+      ? ["No evaluation succeeded yet", "The output of the program is below."]
       : ["No evaluation yet", "The charts appear here when the first values are told."];
     $("best-card").append(html("div", {}, html("p", { class: "message" }, title), html("p", { class: "note" }, text)));
     return;
@@ -41,17 +41,17 @@ function headline(best, found) {
   const label = (text) => html("p", { class: "label" }, text);
   const value = (number, text) => html("p", { class: "value", title: String(number) }, text);
   if (found) {
-    const noise = found.noise === null ? "The noise was told value by value" : `Noise of a value: ${short(found.noise, 3)}`;
+    const noise = found.noise === null ? "The noise was given with each value" : `Noise of a value: ${short(found.noise, 3)}`;
     return [
       label(`Recommended after ${counted(evaluations.length, "evaluation")}: expected value, ± one standard deviation`),
       value(found.mean, `${short(found.mean, 6)} ± ${short(found.std, 2)}`),
-      html("p", { class: "note" }, `${noise}; the ${minimises ? "lowest" : "highest"} draw was ${short(best.value, 6)}, at evaluation ${best.id}.`),
+      html("p", { class: "note" }, `${noise}; the ${minimises ? "lowest" : "highest"} single value was ${short(best.value, 6)}, at evaluation ${best.id}.`),
     ];
   }
   if (leastViolated !== null) {
     return [
-      html("p", { class: "message" }, "No evaluation meets the constraints yet"),
-      label(`Least violated of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}: ${violated(best)}`),
+      html("p", { class: "message" }, "No evaluation satisfies the constraints yet"),
+      label(`Least infeasible of ${counted(evaluations.length, "evaluation")}, at evaluation ${best.id}: ${violated(best)}`),
       value(best.value, best.value === null ? "no value" : short(best.value, 8)),
     ];
   }

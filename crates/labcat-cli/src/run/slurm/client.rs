@@ -87,7 +87,7 @@ fn try_submit(script: &Path, directory: &Path, name: &str, options: &[String]) -
     let number = printed.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_owned();
     match number.parse::<u64>() {
         Ok(_) => Ok(number),
-        Err(_) => Err(Trouble::Silent(format!("sbatch printed {printed:?} and no job number"))),
+        Err(_) => Err(Trouble::Silent(format!("sbatch printed {printed:?} instead of a job number"))),
     }
 }
 

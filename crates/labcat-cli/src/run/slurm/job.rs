@@ -1,4 +1,4 @@
-//! One job: the script that Slurm runs, and what it leaves in the evaluation's directory.
+//! One job: the script that Slurm runs, and the files it leaves in the evaluation's directory.
 //!
 //! `DIRECTORY/.labcat/NAME/` holds `job.sh`; `claim/`, whose creator may run the command; `stdout` and `stderr` of
 //! the command; and `end`, renamed into place when it is complete.

@@ -1,4 +1,4 @@
-//! The run's side: a job is in the journal before it is submitted, and jobs of an earlier run are found again.
+//! Jobs in the journal: a job is recorded before it is submitted, and jobs of an earlier run are found again.
 
 use std::collections::VecDeque;
 

@@ -127,10 +127,10 @@ switches! {
         target: Option<f64>, None, "stop once a value is at least this good";
         tolerance: Option<f64> where from(0.0, INF), None, "end a local run when its outputs differ by no more than this";
         precision: f64 where below(0.0, 1.0), 0.0 => 1e-10,
-            "end a local run when its outputs differ by no more than this fraction of its own spread (or by rounding)";
+            "end a local run when its outputs differ by no more than this fraction of their widest spread (0: rounding)";
     }
     "Search" {
-        search: Scope, Scope::Local, "local runs only, or in turn with a model of the whole box (global)";
+        search: Scope, Scope::Local, "whether local runs are alone (local), or take turns with a model of the whole box (global)";
     }
     "Design" {
         initial_points: Option<usize> where from(2.0, 1e6), None,
@@ -164,28 +164,28 @@ switches! {
     }
     "Acquisition" {
         acquisition: AcquisitionKind, AcquisitionKind::ExpectedImprovement => AcquisitionKind::LogExpectedImprovement,
-            "the acquisition function, which says what a candidate is worth";
+            "the acquisition function, which rates candidates";
         optimism: f64 where above(0.0, 1e6), 1.0 => 1.5,
-            "how many times the model's standard deviation counts in the acquisition";
+            "factor on the model's standard deviation in the acquisition function";
         candidates: Option<usize> where from(1.0, 1e6), None, "samples of the acquisition function per suggestion (none: 10 d)";
-        near: f64 where from(0.0, 1.0), 0.0 => 0.5, "share of the samples drawn near the best point, at every scale";
+        near: f64 where from(0.0, 1.0), 0.0 => 0.5, "share of the samples that are drawn near the best point, at all scales";
         refine: usize where from(0.0, 1e4), 0 => 20, "gradient steps on the acquisition function from the best candidate";
     }
-    "Shortcut" {
+    "Polynomial regression" {
         quadratic: bool, false => true,
             "try the minimum of a linear or quadratic regression once it predicts far better than the model";
         nearby: bool, false => true,
             "with quadratic: also try, from time to time, the minimum of a quadratic regression of the nearest observations";
         quartic: bool, false => true,
-            "with quadratic: also try the minimum of a polynomial of the fourth degree that predicts well";
+            "with quadratic: also try the minimum of a polynomial of degree four, if it predicts well";
     }
     "Restarts" {
         restarts: bool, true, "start another local run when one has converged";
-        keep_best: bool, false, "a restart begins with the best point so far among its observations, in place of one of its design";
+        keep_best: bool, false, "the best point so far replaces one point of a restart's design";
         restart_design: f64 where from(1.0, 100.0), 1.0 => 2.0, "size of a restart's design, as a multiple of the first one";
         explore: bool, false => true,
             "every other local run is an exploration run: a wide trust region, a smoother model, more optimism";
         give_up: Option<f64> where POSITIVE, None => Some(3.0),
-            "give up a run when its best value is worse than the best of all runs by more than this many times its range (none: never)";
+            "give up a run if its best value is behind the best of all runs by more than this many times its range (none: never)";
     }
 }
