@@ -84,9 +84,10 @@ def begin(result: OptimizeResult, misfit: Misfit) -> LeastSquaresResult:
 def complete(result: LeastSquaresResult, misfit: Misfit) -> None:
     """Adds the Jacobian at the optimum and everything that is computed from it."""
     optimizer, found = result.optimizer, bool(np.isfinite(result.fun).all())
-    local = _modelled(result, result.x) if found else None
     if found and optimizer._has_noise:
-        local = _without_noise(result, misfit, local)
+        local = _without_noise(result, misfit)
+    else:
+        local = _modelled(result, result.x) if found else None
     x = result.x
     free = _free(optimizer, x)
     jacobian, note = np.full((len(result.fun), len(x)), np.nan), ""
@@ -121,20 +122,16 @@ def _move(result: LeastSquaresResult, x: Array) -> None:
         result["params"] = result.optimizer.space.to_dict(x)
 
 
-def _without_noise(result: LeastSquaresResult, misfit: Misfit, local: _Local | None) -> _Local | None:
-    """Takes the noise out of the residuals where the evaluations determine them, at the best evaluation or at what is recommended
-    if that costs less: the recommendation knows only sums of squares."""
+def _without_noise(result: LeastSquaresResult, misfit: Misfit) -> _Local | None:
+    """Goes to what is recommended, and takes the noise out of the residuals there; where the evaluations do not determine them, the
+    best evaluation stays."""
     recommended = result["recommended"]
-    for x in [result.x] if recommended is None else [result.x, recommended.x]:
-        first = x is result.x
-        there = local if first else _modelled(result, x)
-        if there is None or there.error > _WORST:
-            continue
-        cost = misfit.cost(there.value)
-        if first or cost < result.cost:
-            _move(result, x)
-            result["fun"], result["cost"], local = there.value, cost, there
-    return local
+    there = None if recommended is None else _modelled(result, recommended.x)
+    if there is None or there.error > _WORST:
+        return _modelled(result, result.x)
+    _move(result, recommended.x)
+    result["fun"], result["cost"] = there.value, misfit.cost(there.value)
+    return there
 
 
 def _free(optimizer: Optimizer, x: Array) -> npt.NDArray[np.bool_]:

@@ -43,11 +43,9 @@ impl<'a> Best<'a> {
     }
 }
 
-/// What the model of all values recommends under noise. Nothing of a fit to data: it knows the sum of squares alone, and a point that only the sum
-/// speaks for may be far off. The best evaluation has residuals, and the standard errors are those there.
+/// What is recommended under noise.
 pub(crate) fn recommended(optimizer: &Optimizer) -> Option<Recommendation> {
-    let is_fit = optimizer.best().is_some_and(|best| !best.outcome.residuals().is_empty());
-    if is_fit || !optimizer.has_noise() { None } else { optimizer.recommended() }
+    optimizer.has_noise().then(|| optimizer.recommended()).flatten()
 }
 
 /// What is recommended of a study whose values have noise: its best draw is mostly a lucky one.

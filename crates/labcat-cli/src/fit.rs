@@ -2,6 +2,7 @@
 
 use labcat::{Evaluation, LocalResiduals, Optimizer, Parameter};
 
+use crate::best::recommended;
 use crate::report::{Fit, FitSeries};
 use crate::study::{Data, Identity};
 
@@ -69,7 +70,7 @@ fn thinned(series: FitSeries) -> FitSeries {
     }
 }
 
-/// Standard errors of the parameters at the best point, from s² (JᵀJ)⁻¹ with s² = Σ r² / (m − p).
+/// Standard errors of the parameters at the point to use, from s² (JᵀJ)⁻¹ with s² = Σ r² / (m − p).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StandardErrors {
     /// One for each parameter; `None` for labels, what does not apply, and what is at its bound.
@@ -81,21 +82,24 @@ pub(crate) struct StandardErrors {
 impl StandardErrors {
     /// `None` if the evaluations do not determine them.
     ///
-    /// The Jacobian J is that of the optimizer's model of the evaluations around the best one.
+    /// The Jacobian J is that of the optimizer's model of the evaluations around it.
     pub(crate) fn of(optimizer: &Optimizer) -> Option<StandardErrors> {
         let (domain, best) = (optimizer.domain(), optimizer.best()?);
-        let (m, around) = (best.outcome.residuals().len(), optimizer.residuals_around(&best.x).ok()??);
+        let (x, value) = match recommended(optimizer) {
+            Some(found) => (found.x, found.mean),
+            None => (best.x.clone(), best.outcome.value()?),
+        };
+        let (m, around) = (best.outcome.residuals().len(), optimizer.residuals_around(&x).ok()??);
         let (p, free) = (around.parameters.len(), &around.parameters);
         if m <= p || around.error.max(around.weakest) > WORST {
             return None;
         }
-        let sigma = (best.outcome.value()? / (m - p) as f64).sqrt();
+        let sigma = (value / (m - p) as f64).sqrt();
         let jacobian = jacobian(optimizer.evaluations(), best, &around);
         let information: Vec<Vec<f64>> =
             jacobian.iter().map(|a| jacobian.iter().map(|b| dot(a, b)).collect()).collect();
         // What is held by its bound is no estimate: the others are those with it fixed.
-        let inner: Vec<usize> =
-            (0..p).filter(|k| !is_at_bound(&domain.parameters()[free[*k]], best.x[free[*k]])).collect();
+        let inner: Vec<usize> = (0..p).filter(|k| !is_at_bound(&domain.parameters()[free[*k]], x[free[*k]])).collect();
         let inverse =
             inverse(&inner.iter().map(|i| inner.iter().map(|j| information[*i][*j]).collect()).collect::<Vec<_>>())?;
         let mut of = vec![None; domain.parameters().len()];

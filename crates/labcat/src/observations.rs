@@ -344,6 +344,11 @@ impl Observations {
         self.evaluations[position].outcome.residuals()
     }
 
+    /// The sum of the squares by which those of two evaluations differ.
+    pub(crate) fn change(&self, a: usize, b: usize) -> f64 {
+        self.residuals(a).iter().zip(self.residuals(b)).map(|(a, b)| (a - b).powi(2)).sum()
+    }
+
     /// Their derivatives by a parameter; empty if none were told, or not of all.
     pub(crate) fn jacobian(&self, position: usize, parameter: usize) -> &[f64] {
         self.evaluations[position].outcome.jacobian(parameter)

@@ -46,8 +46,7 @@ pub(crate) fn best(args: &cli::Best) -> Result<(), Failure> {
             writeln!(out, "value {value} (evaluation {} of {told})", best.evaluation.id)?;
         }
     }
-    let errors = StandardErrors::of(&optimizer).filter(|_| found.recommended.is_none());
-    let errors = errors.map(|errors| errors.by_name(&identity)).unwrap_or_default();
+    let errors = StandardErrors::of(&optimizer).map(|errors| errors.by_name(&identity)).unwrap_or_default();
     for (name, value) in identity.named(found.x()) {
         match errors.iter().find(|(of, _)| *of == name) {
             Some((_, error)) => writeln!(out, "{name} = {value} ± {}", brief(*error, 2))?,

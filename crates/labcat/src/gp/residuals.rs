@@ -295,6 +295,12 @@ impl Residuals {
         (w, slopes, information, covariance)
     }
 
+    /// What noise leaves in the prediction at a point: its variance, summed over the residuals.
+    pub(crate) fn noise_at(&self, x: &[f64]) -> f64 {
+        let (w, signal) = (self.weights(x).0, left_over(&self.weights.p, &self.gram));
+        signal / (w.len() - x.len() - 1).max(1) as f64 * self.weights.nugget * linalg::dot(&w, &w)
+    }
+
     /// From each observation to a point in the kernel's metric, in length-scales.
     fn deltas(&self, x: &[f64]) -> impl Iterator<Item = (usize, Vec<f64>)> {
         let z: Vec<f64> = (0..x.len()).map(|j| linalg::dot(self.metric.col(j), x)).collect();

@@ -238,6 +238,9 @@ impl Optimizer {
                     None => continue,
                 }
             }
+            if self.begins_again() {
+                continue;
+            }
             match self.propose() {
                 Ok(choice) => return Ok((choice, restart)),
                 Err(_) if !self.settings.switches.restarts => {
@@ -513,24 +516,43 @@ impl Optimizer {
         }
         let [start] = points else { return Ok(()) };
         if begins {
-            // The streams of `paper` stay as they were.
-            let part = if self.settings.switches.preset == Preset::Paper { 1.0 } else { design::PART_OF_START };
-            let around = design::around(&mut self.rng, &self.domain, start, (radius, part));
-            let u = self.domain.place(start);
-            let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
-            let design: Vec<Vec<f64>> = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
+            self.begin_around(start, radius);
             // The first frame is as wide as the design, so that its points spread over the trust region.
-            let reach = |j: usize| design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
+            let u = self.domain.place(start);
+            let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
             let scale: Vec<f64> =
                 (0..u.len()).map(|j| (reach(j) / self.settings.region.beta).clamp(1e-9, 1.0)).collect();
             let frame = std::mem::take(&mut self.run.now.frame);
             self.run.now.frame = frame.with_scale(scale.into_iter().map(|s| if s > 1e-9 { s } else { 1.0 }));
-            let mut steps: Vec<f64> = (0..u.len()).map(reach).filter(|step| *step > 0.0).collect();
-            steps.sort_unstable_by(f64::total_cmp);
-            self.run.radius = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
-            self.run.design = design;
         }
         Ok(())
+    }
+
+    /// The design of the run lies around a point.
+    fn begin_around(&mut self, start: &[f64], radius: Option<&[f64]>) {
+        // The streams of `paper` stay as they were.
+        let part = if self.settings.switches.preset == Preset::Paper { 1.0 } else { design::PART_OF_START };
+        let around = design::around(&mut self.rng, &self.domain, start, (radius, part));
+        let u = self.domain.place(start);
+        let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
+        self.run.design = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
+        let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
+        let mut steps: Vec<f64> = (0..u.len()).map(reach).filter(|step| *step > 0.0).collect();
+        steps.sort_unstable_by(f64::total_cmp);
+        self.run.radius = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
+    }
+
+    /// Has a restart with residuals go on with a design around the best point of its first one: a linear trend over the whole box leads into a
+    /// basin that is known.
+    fn begins_again(&mut self) -> bool {
+        let (run, observations) = (&self.run, &self.observations);
+        let first = run.number > 0 && run.radius == 0.0 && !run.started() && !self.domain.is_mixed();
+        let best = run.best(observations).filter(|&p| first && !observations.residuals(p).is_empty());
+        let Some(best) = best else { return false };
+        self.begin_around(&self.observations.all()[best].x.clone(), None);
+        let part = if self.config().noise == Noise::None { residuals::FINE } else { 1.0 };
+        residuals::scale_design(&mut self.run, self.observations.unit(best), part);
+        true
     }
 
     /// The points that wait in the queue of [`Optimizer::enqueue`], the next one first.
@@ -580,8 +602,10 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            let exact = self.settings.switches.noise == Noise::None && self.observations.std(position).is_none();
-            residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, exact);
+            let may_be_noisy = self.config().noise != Noise::None;
+            if residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, may_be_noisy) {
+                self.queue.push_front(self.observations.all()[position].x.clone());
+            }
         }
         self.portfolio.place(&self.domain, &self.observations, position, succeeded);
         // The search of the reals and the survey need not have taken it in.

@@ -27,6 +27,9 @@ pub enum RestartCause {
     /// Another run found values far below anything this one still could.
     #[strum(to_string = "far from the best of all runs, with little left to gain")]
     Hopeless,
+    /// The newest evaluations of a fit gained next to nothing.
+    #[strum(to_string = "next to nothing gained of late")]
+    Stalled,
     /// What is left to be gained drowns in the noise.
     #[strum(to_string = "nothing more to be learned under the noise")]
     Noise,

@@ -1,12 +1,13 @@
 //! Least squares: where the residuals of each evaluation are told, the model of all of them is followed to the least sum of squares inside a trust
 //! region of its own, which the ratio of actual to predicted reduction adapts.
 
+use super::dataset::Output;
 use super::merit::Merit;
 use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
 use super::report::RestartCause;
-use super::run::LocalRun;
+use super::run::{LocalRun, median_length};
 use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
@@ -30,14 +31,25 @@ const SPREAD: f64 = 0.03;
 /// Where a point of the first design changes the residuals by so many times their size, the design comes nearer by the factor.
 const TOO_FAR: f64 = 10.0;
 const NEARER: f64 = 0.1;
+/// Where it changes them by less than so many times what noise does, in squares, it goes farther, by no more than the factor.
+const TOO_NEAR: f64 = 10.0;
+const FARTHER: f64 = 10.0;
 /// Where residuals are exact a design so much smaller than the first step tells their slopes better.
-const FINE: f64 = 0.1;
+pub(super) const FINE: f64 = 0.1;
 /// No nearer than this: a function that jumps at its starting point looks the same from every distance.
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
 const STAYS: usize = 16;
-/// The part of the distance to the best of all runs that a step of a run which is still worth its evaluations predicts at least.
+/// The part of the distance to the best of all runs that a step of a run along slopes predicts at least, while it is worth its evaluations.
 const HOPELESS: f64 = 0.01;
+/// A run is over when so many evaluations, for each coefficient of a linear trend, gained less than this part of the variance of a residual: it
+/// creeps along a valley, mostly of another basin.
+const PATIENCE: usize = 4;
+const STALLED: f64 = 0.05;
+/// Under noise the model takes so many times as many observations. Where a step predicts less than the noise of the sum, every other one goes this
+/// part of the trust region beside it: evaluations in one place tell no slopes.
+const MORE: usize = 3;
+const BESIDE_NOISE: f64 = 0.3;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 /// While a step is pending the next one is so much shorter.
@@ -46,51 +58,76 @@ const SHORTER: f64 = 0.5;
 /// model hides it; much farther, what bends is left out.
 const BESIDE: f64 = 0.01;
 
-/// Takes note of an evaluation of the first design around a starting point. A step that changes the residuals by far more than they are tells
-/// nothing of their slopes: it is to be made again, nearer to the best point, and so is the rest of the design. Otherwise that begins where the
-/// model of the observations so far, along the axes that they explore, has its minimum.
+/// Takes note of an evaluation of a design around a starting point. A step that changes the residuals by far more than they are, or hardly more than
+/// noise does, tells nothing of their slopes: it is to be made again, nearer to the best point or farther from it, and so is the rest of the design.
+/// Otherwise that begins where the model of the observations so far, along the axes that they explore, has its minimum. The answer is whether the
+/// point is to be evaluated again, to see whether there is noise.
 pub(super) fn adapt_design(
     (domain, observations): (&Domain, &Observations),
     run: &mut LocalRun,
     position: usize,
-    exact: bool,
-) {
-    let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
-    let best = run.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)));
+    may_be_noisy: bool,
+) -> bool {
     let around_start = run.is_around_start() && !domain.is_mixed();
-    let Some(best) = best.filter(|&p| around_start && !observations.residuals(p).is_empty()) else { return };
-    let (centre, r) = (observations.unit(best).to_vec(), observations.residuals(best));
-    let is_far = |p: usize| {
-        let change: f64 = r.iter().zip(observations.residuals(p)).map(|(a, b)| (a - b).powi(2)).sum();
-        change > TOO_FAR * TOO_FAR * value(&best).max(f64::MIN_POSITIVE)
-    };
-    let part = if exact { FINE } else { 1.0 };
-    let come_nearer = |design: &mut Vec<Vec<f64>>, part: f64| {
-        for u in design {
-            u.iter_mut().zip(&centre).for_each(|(u, c)| *u = c + part * (*u - c));
-        }
-    };
+    let best = run.best(observations).filter(|&p| around_start && !observations.residuals(p).is_empty());
+    let Some((best, value)) = best.and_then(|p| Some((p, observations.value(p)?))) else { return false };
+    let centre = observations.unit(best).to_vec();
+    let by_noise = change_by_noise(observations, &run.now.members).or((!may_be_noisy).then_some(0.0));
+    let exact = by_noise == Some(0.0);
+    let is_far = |p: usize| observations.change(best, p) > TOO_FAR * TOO_FAR * value.max(f64::MIN_POSITIVE);
     // Of those that were asked before the design came nearer, and of others in the box, nothing follows for it.
     let of_design = observations.unit(position).iter().zip(&centre).all(|(u, c)| (u - c).abs() <= 2.0 * run.radius);
-    if run.radius > NEAREST_DESIGN && of_design && is_far(position) {
+    let (change, noise) = (observations.change(best, position), by_noise.unwrap_or(0.0));
+    let seldom = run.now.members.len() <= EACH * (domain.dim() + 1);
+    let part = if run.radius > NEAREST_DESIGN && of_design && is_far(position) {
+        NEARER
+    } else if observations.unit(position) != centre && change < TOO_NEAR * noise && seldom {
+        (2.0 * TOO_NEAR * noise / (change - noise)).abs().sqrt().min(FARTHER.min(1.0 / run.radius))
+    } else {
+        1.0
+    };
+    if part < 1.0 || part > 1.0 && of_design {
         run.design.insert(0, observations.unit(position).to_vec());
-        run.radius *= NEARER;
-        come_nearer(&mut run.design, NEARER);
-        return;
+        run.radius *= part;
+        scale_design(run, &centre, part);
+        return false;
     }
-    let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
     let slope = |i: usize| slope((domain, observations), best, i).is_some();
-    let explored = |i: &usize| slope(*i) || near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
-    let axes: Vec<usize> = (0..domain.dim()).filter(explored).collect();
-    if run.now.members.len() == 1 {
+    let size = if exact { FINE } else { 1.0 };
+    if run.now.members.len() == 1 + usize::from(may_be_noisy) {
         // Directions whose slopes are told are not explored; one point at least is: where the model has its minimum.
         let known = |u: &Vec<f64>| (0..u.len()).all(|i| u[i] == centre[i] || slope(i));
         let first = run.design.first().cloned();
         run.design.retain(|u| !known(u));
         run.design.extend(first.filter(|_| run.design.is_empty()));
-        come_nearer(&mut run.design, part);
+        scale_design(run, &centre, size);
     }
-    let size = if (0..domain.dim()).all(slope) { run.radius } else { part * run.radius };
+    let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
+    let size = if (0..domain.dim()).all(slope) { run.radius } else { size * run.radius };
+    follow_design((domain, observations), run, (best, &near), size, !exact);
+    by_noise.is_none() && run.now.members.len() == 1
+}
+
+/// Makes the rest of a design so many times as wide. What would leave the box goes the other way.
+pub(super) fn scale_design(run: &mut LocalRun, centre: &[f64], part: f64) {
+    for (u, c) in run.design.iter_mut().flat_map(|u| u.iter_mut().zip(centre)) {
+        let by = part * (*u - c);
+        *u = if (c + by).abs() <= 1.0 { c + by } else { (c - by).clamp(-1.0, 1.0) };
+    }
+}
+
+/// Has the rest of a design begin where the model of the observations near the best has its minimum.
+fn follow_design(
+    (domain, observations): (&Domain, &Observations),
+    run: &mut LocalRun,
+    (best, near): (usize, &[usize]),
+    size: f64,
+    noisy: bool,
+) {
+    let centre = observations.unit(best);
+    let slope = |i: usize| slope((domain, observations), best, i).is_some();
+    let explored = |i: &usize| slope(*i) || near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
+    let axes: Vec<usize> = (0..domain.dim()).filter(explored).collect();
     let mut rows = nearest_rows((domain, observations), best, &axes, (0, false));
     rows.retain(|row| near.contains(&row.position));
     add_slopes(&mut rows, (domain, observations), &axes, size);
@@ -98,17 +135,32 @@ pub(super) fn adapt_design(
         return;
     }
     let products = &mut Products::default();
-    if let Some((x, _)) = least(observations, &rows, (&axes, &centre), (products, &Merit::default()), size, false) {
-        // No farther than the next point of the design will be from there: what the model leaves out is taken for a slope along its axis.
-        let part = (size / linalg::dot(&x, &x).sqrt()).min(1.0);
-        for u in &mut run.design {
-            axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (centre[i] + part * x).clamp(-1.0, 1.0));
-        }
+    let found = least(observations, &rows, (&axes, centre), (products, &Merit::default()), size, noisy);
+    let Some(Least { x, .. }) = found else { return };
+    // No farther than the next point of the design will be from there: what the model leaves out is taken for a slope along its axis.
+    let part = (size / linalg::dot(&x, &x).sqrt()).min(1.0);
+    for u in &mut run.design {
+        axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (centre[i] + part * x).clamp(-1.0, 1.0));
     }
 }
 
+/// By how much noise alone changes the residuals, as a sum of squares: as a point that was evaluated twice shows; `None` while none was.
+fn change_by_noise(observations: &Observations, members: &[usize]) -> Option<f64> {
+    members.iter().enumerate().find_map(|(k, &p)| {
+        let twin = members[..k].iter().find(|&&other| observations.unit(other) == observations.unit(p))?;
+        Some(observations.change(*twin, p))
+    })
+}
+
+/// Where a model has its minimum, as a displacement from the best observation; and by how much less the merit is there.
+struct Least {
+    x: Vec<f64>,
+    gain: f64,
+    model: Residuals,
+}
+
 /// Where the sum of squares of the modelled residuals is least inside a trust region around the best observation, where the modelled constraints
-/// are satisfied, as a displacement, and by how much less the merit is there.
+/// are satisfied.
 fn least(
     observations: &Observations,
     rows: &[Row],
@@ -116,7 +168,7 @@ fn least(
     (products, merit): (&mut Products, &Merit),
     radius: f64,
     noisy: bool,
-) -> Option<(Vec<f64>, f64)> {
+) -> Option<Least> {
     let d = axes.len();
     let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
@@ -135,7 +187,7 @@ fn least(
         look.value + look.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>()
     };
     let gain = worth(&start) - worth(&x);
-    Some((x, gain))
+    Some(Least { x, gain, model })
 }
 
 /// The inner products of r₀ and of what the rows differ from it by.
@@ -168,8 +220,9 @@ fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> boo
     !run.is_on_lattice(problem.domain) && !problem.observations.residuals(standing.best).is_empty()
 }
 
-/// Why a run that follows residuals or told slopes has no more to give, if so: its newest step predicted and changed as good as nothing; or it leads to
-/// a minimum inside the trust region and predicted but a small part of what separates the run from the best of all.
+/// Why a run that follows residuals or told slopes has no more to give, if so: its newest step predicted and changed as good as nothing; or, with
+/// residuals, the newest evaluations have gained next to nothing; or, with slopes, the step leads to a minimum inside the trust region and predicted
+/// but a small part of what separates the run from the best of all.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
     let followed = run.followed.filter(|f| f.gain > 0.0)?;
@@ -185,9 +238,18 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing
     if followed.gain.max(changed.abs()) <= switches.precision * scale {
         return Some(RestartCause::OutputRange);
     }
-    let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
-    let hopeless = switches.restarts && followed.length < run.radius && followed.gain < HOPELESS * behind;
-    hopeless.then_some(RestartCause::Hopeless)
+    if !modelled {
+        let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
+        let hopeless = followed.length < run.radius && followed.gain < HOPELESS * behind;
+        return (switches.restarts && hopeless).then_some(RestartCause::Hopeless);
+    }
+    let own = (0..observations.len()).filter(|&p| observations.all()[p].run == run.number);
+    let values: Vec<f64> = own.map(|p| observations.feasible_value(p).unwrap_or(f64::INFINITY)).collect();
+    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let before = values.len().saturating_sub(PATIENCE * (1 + problem.domain.dim().max(run.now.others)));
+    let variance = standing.merit / observations.residuals(standing.best).len() as f64;
+    let stalled = before > 0 && least(&values[..before]) - least(&values) < STALLED * variance;
+    (switches.restarts && stalled).then_some(RestartCause::Stalled)
 }
 
 /// Where the sum of squares of the modelled residuals is least inside the trust region; or, with too few observations for a
@@ -212,7 +274,8 @@ pub(super) fn find(
     let centre = observations.unit(standing.best);
     let open = unexplored(&rows, run.radius, &axes, centre).is_some();
     let merit = Merit::of_told(problem, run);
-    run.adapt_radius(observations, |shown| merit.told(problem, shown), open);
+    let noise = problem.std(run, Output::Objective, standing.best);
+    run.adapt_radius(observations, |shown| merit.told(problem, shown), (open, noise));
     if run.radius < LEAST_RADIUS {
         return None;
     }
@@ -225,29 +288,46 @@ pub(super) fn find(
     if rows.len() <= d {
         return unexplored(&rows, run.radius, &axes, centre).and_then(|x| Forecast::new(place(&x), from, 0.0));
     }
-    let (mut x, mut gain) =
-        least(observations, &rows, (&axes, centre), (products, &merit), run.radius, standing.noisy)?;
-    if run.followed.is_some() {
-        (x, gain) = beside(problem, &x, (gain, problem.pending.len()), |radius| {
-            least(observations, &rows, (&axes, centre), (products, &merit), radius, standing.noisy)
-        })?;
+    let lowest = |radius: f64, products: &mut Products| {
+        least(observations, &rows, (&axes, centre), (products, &merit), radius, standing.noisy)
+    };
+    let Least { mut x, mut gain, .. } = lowest(run.radius, products)?;
+    let mut rng =
+        Rng::new(problem.settings.switches.seed.wrapping_add((observations.len() + problem.pending.len()) as u64));
+    if gain < noise && observations.len().is_multiple_of(2) {
+        let part = BESIDE_NOISE * run.radius;
+        x.iter_mut().for_each(|x| *x += part * (2.0 * rng.unit() - 1.0));
+        return Forecast::new(place(&x), from, 0.0);
+    }
+    // While a step and more are pending: a shorter one, as that will be wanted if it fails; or one around it, which tells the slopes there.
+    let (length, pending) = (x.iter().fold(0.0_f64, |most, x| most.max(x.abs())), problem.pending.len());
+    if run.followed.is_some() && pending % 2 == 1 {
+        Least { x, gain, .. } = lowest(length * SHORTER.powi(pending.div_ceil(2) as i32), products)?;
+    } else if run.followed.is_some() {
+        x.iter_mut().for_each(|x| *x += FINE * length * (2.0 * rng.unit() - 1.0));
     }
     Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
 }
 
-/// While a step and more are pending: a shorter one, as that will be wanted if it fails; or one around it, which tells the slopes there.
-fn beside(
-    problem: Problem<'_>,
-    x: &[f64],
-    (gain, pending): (f64, usize),
-    least: impl FnOnce(f64) -> Option<(Vec<f64>, f64)>,
-) -> Option<(Vec<f64>, f64)> {
-    let length = x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    if pending % 2 == 1 {
-        return least(length * SHORTER.powi(pending.div_ceil(2) as i32));
+/// Under noise: where the sum of squares of the expected residuals is least, as a place in the box; that sum, and its standard deviation.
+pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
+    let Problem { observations, domain, .. } = problem;
+    let best = observations.best().filter(|&p| !observations.residuals(p).is_empty() && problem.constraints() == 0)?;
+    let axes: Vec<usize> = (0..domain.dim()).filter(|&i| domain.axes()[i] == Axis::Real).collect();
+    let rows = nearest_rows((domain, observations), best, &axes, (0, true));
+    if axes.is_empty() || rows.len() <= axes.len() + 2 {
+        return None;
     }
-    let mut rng = Rng::new(problem.settings.switches.seed.wrapping_add((problem.observations.len() + pending) as u64));
-    Some((x.iter().map(|x| x + FINE * length * (2.0 * rng.unit() - 1.0)).collect(), gain))
+    let (centre, radius) = (observations.unit(best), median_length(rows[1..].iter().map(|row| &row.x)));
+    let (products, merit) = (&mut Products::default(), Merit::default());
+    let Least { x, model, .. } = least(observations, &rows, (&axes, centre), (products, &merit), radius, true)?;
+    let mut u = centre.to_vec();
+    axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
+    let u = domain.place(&problem.known.nearest(domain, &u, centre)?);
+    let x: Vec<f64> = axes.iter().map(|&i| u[i] - centre[i]).collect();
+    let (noise, m) = (model.noise_at(&x), observations.residuals(best).len() as f64);
+    let mean = (model.look(&x).value - noise).max(0.0);
+    Some((u, mean, ((4.0 * mean * noise + 2.0 * noise * noise) / m).sqrt()))
 }
 
 /// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products; at
@@ -311,7 +391,7 @@ fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize
 }
 
 /// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together, and with
-/// noise, twice as many.
+/// noise.
 fn nearest_rows(
     (domain, observations): (&Domain, &Observations),
     best: usize,
@@ -329,7 +409,7 @@ fn nearest_rows(
     let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
-    rows.truncate(if noisy { 2 } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
+    rows.truncate(if noisy { MORE } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -373,7 +453,7 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
 
 /// Neighbourhoods that derivatives are looked for in: how many of the nearest evaluations are left out, and how many are used, for each unknown
 /// of a linear trend. The nearest ones may differ by rounding errors alone.
-const WINDOWS: [(usize, usize); 8] = [(0, 2), (0, 4), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
+const WINDOWS: [(usize, usize); 9] = [(0, 2), (0, 4), (0, 16), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
 /// As many evaluations as derivatives take must lie so near.
 const NEAR: f64 = 0.1;
 /// A derivative below this part of the largest is measured by that.

@@ -73,6 +73,13 @@ impl Extent {
     }
 }
 
+/// The median length of some steps, by their largest components.
+pub(super) fn median_length<'a>(steps: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
+    let mut lengths: Vec<f64> = steps.map(|step| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()))).collect();
+    lengths.sort_unstable_by(f64::total_cmp);
+    lengths[lengths.len() / 2]
+}
+
 /// What a forecast predicted when it was followed.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -172,6 +179,12 @@ impl LocalRun {
         Self { number, now, ..Self::default() }
     }
 
+    /// Its best evaluation.
+    pub(super) fn best(&self, observations: &Observations) -> Option<usize> {
+        let value = |p: &usize| observations.value(*p).unwrap_or(f64::INFINITY);
+        self.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
     /// Whether this run looks for another basin: every other one does, if any.
     pub(super) fn explores(&self, settings: &Settings) -> bool {
         settings.switches.explore && self.number % 2 == 1
@@ -238,23 +251,20 @@ impl LocalRun {
     /// Begins the trust region of forecasts, if there is none, with the median length of some steps.
     pub(super) fn begin_radius<'a>(&mut self, steps: impl Iterator<Item = &'a Vec<f64>>) {
         if self.radius == 0.0 {
-            let length = |step: &Vec<f64>| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
-            let mut lengths: Vec<f64> = steps.map(length).collect();
-            lengths.sort_unstable_by(f64::total_cmp);
-            self.radius = lengths[lengths.len() / 2].clamp(LEAST_FIRST_RADIUS, 1.0);
+            self.radius = median_length(steps).clamp(LEAST_FIRST_RADIUS, 1.0);
         }
     }
 
     /// Adapts the trust region of forecasts to what the newest one has shown, unless that failed while a direction is `open`: then the model
-    /// may be at fault, and not the size of the region, and has learned from it.
+    /// may be at fault, and not the size of the region, and has learned from it. A reduction smaller than the `noise` shows nothing.
     pub(super) fn adapt_radius(
         &mut self,
         observations: &Observations,
         merit: impl Fn(usize) -> Option<f64>,
-        open: bool,
+        (open, noise): (bool, f64),
     ) {
         let Some(shown) = self.followed.and_then(|followed| observations.position(followed.id)) else { return };
-        let Some(followed) = self.followed.take().filter(|followed| followed.gain > 0.0) else { return };
+        let Some(followed) = self.followed.take().filter(|f| f.gain > 0.0 && f.gain >= noise) else { return };
         let gained = merit(shown).map_or(f64::NEG_INFINITY, |merit| followed.from - merit);
         let ratio = gained / followed.gain;
         if ratio < POOR {

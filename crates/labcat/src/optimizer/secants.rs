@@ -86,7 +86,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     let secants = secants(problem, run, &moves);
     secants.first().filter(|_| g.iter().all(|g| g.is_finite()))?;
     run.begin_radius(secants.iter().map(|(step, _)| step));
-    run.adapt_radius(observations, |shown| observations.value(shown), false);
+    run.adapt_radius(observations, |shown| observations.value(shown), (false, 0.0));
     if run.followed.is_some() {
         return None; // one is pending
     }

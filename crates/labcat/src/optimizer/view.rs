@@ -62,10 +62,11 @@ impl Optimizer {
     }
 
     /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
-    /// evaluation; `None` before the first success.
+    /// evaluation; `None` before the first success. Where residuals are told, its mean is the sum of the squares of expected ones.
     pub fn recommended(&self) -> Option<Recommendation> {
-        let posterior = if self.has_noise() { self.posterior() } else { None };
-        if let Some((u, mean, std)) = posterior.and_then(|posterior| posterior.lowest(self.problem())) {
+        let of_sum = || self.posterior()?.lowest(self.problem());
+        let lowest = || residuals::recommended(self.problem()).or_else(of_sum);
+        if let Some((u, mean, std)) = self.has_noise().then(lowest).flatten() {
             return Some(Recommendation { x: self.domain.point(&u), mean: self.config().direction.orient(mean), std });
         }
         let best = self.best()?;

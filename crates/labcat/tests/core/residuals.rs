@@ -1,7 +1,7 @@
 //! Least squares: the residuals of each evaluation are told instead of their sum.
 
-use crate::support::seeded;
-use labcat::{Config, Domain, Optimizer, Outcome, Preset, TellError};
+use crate::support::{Dice, optimizer, seeded};
+use labcat::{Config, Domain, Noise, Optimizer, Outcome, Preset, TellError};
 
 /// Watson's function of six variables: 31 residuals, the least sum of squares is 2.28767e-3.
 fn watson(x: &[f64]) -> Vec<f64> {
@@ -356,4 +356,72 @@ fn failures_in_half_of_the_box_are_gone_around() {
     }
     let value = optimizer.best().unwrap().outcome.value().unwrap();
     assert!(value < 1e-8, "{value}");
+}
+
+/// Van der Pol's oscillator: its speed as told by x and the two values that it begins with, by the method of Runge and Kutta.
+fn oscillator(p: &[f64]) -> Vec<f64> {
+    let slope = |y: [f64; 2]| [y[1], p[0] * (1.0 - y[0] * y[0]) * y[1] - p[1] * y[0]];
+    let along = |y: [f64; 2], k: [f64; 2], h: f64| [y[0] + h * k[0], y[1] + h * k[1]];
+    let (h, mut y) = (0.01, [p[2], p[3]]);
+    let mut seen = Vec::new();
+    for step in 1..=1200 {
+        let a = slope(y);
+        let b = slope(along(y, a, h / 2.0));
+        let c = slope(along(y, b, h / 2.0));
+        let d = slope(along(y, c, h));
+        y = along(y, [0, 1].map(|i| (a[i] + 2.0 * b[i] + 2.0 * c[i] + d[i]) / 6.0), h);
+        if step % 40 == 0 {
+            seen.push(y[0]);
+        }
+    }
+    seen
+}
+
+/// A fit that creeps along a valley of another basin ends, and a restart finds the data's own. It crept on for hundreds of evaluations.
+#[test]
+fn a_fit_that_creeps_in_another_basin_begins_again() {
+    let truth = oscillator(&[1.3, 1.2, 1.5, 0.5]);
+    let bounds = [(0.1, 4.0), (0.2, 4.0), (-3.0, 3.0), (-3.0, 3.0)];
+    let mut dice = Dice(7);
+    let solved = (0..12).filter(|&seed| {
+        let start: Vec<f64> = bounds.iter().map(|(low, high)| low + (high - low) * dice.unit()).collect();
+        let mut optimizer = optimizer(&bounds, seeded(Preset::Default, seed));
+        optimizer.start_at(&[&start], None).unwrap();
+        (0..200).any(|_| {
+            let s = optimizer.ask().unwrap();
+            let residuals: Vec<f64> = oscillator(&s.x).iter().zip(&truth).map(|(a, b)| a - b + 0.01).collect();
+            let sum: f64 = residuals.iter().map(|r| r * r).sum();
+            optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+            sum < 3.1e-3
+        })
+    });
+    assert!(solved.count() >= 11);
+}
+
+/// Noise of ±0.1 in each residual of y = a + b t, which a first step of a thousandth of the box hides.
+fn noisy_line(x: &[f64], dice: &mut Dice) -> Vec<f64> {
+    let residual = |k: i32| x[0] - 1.0 + (x[1] + 2.0) * 0.1 * f64::from(k) + 0.2 * dice.unit() - 0.1;
+    (0..20).map(residual).collect()
+}
+
+#[test]
+fn a_design_that_noise_hides_goes_farther() {
+    for seed in 1..4 {
+        let mut config = seeded(Preset::Default, seed);
+        config.noise = Noise::Auto;
+        let (mut optimizer, mut dice) = (optimizer(&[(-10.0, 10.0); 2], config), Dice(seed));
+        optimizer.start_at(&[&[1.2, -2.2]], Some(&[0.01; 2])).unwrap();
+        let mut points = Vec::new();
+        for _ in 0..40 {
+            let s = optimizer.ask().unwrap();
+            optimizer.tell(s.id, Outcome::of_residuals(noisy_line(&s.x, &mut dice))).unwrap();
+            points.push(s.x);
+        }
+        assert_eq!(points[0], points[1], "the start again shows the noise");
+        let farthest = points[..10].iter().map(|x| (x[0] - 1.2).abs().max((x[1] + 2.2).abs())).fold(0.0, f64::max);
+        assert!(farthest > 0.2, "{points:?}");
+        let found = optimizer.recommended().unwrap();
+        assert!((found.x[0] - 1.0).abs() < 0.1 && (found.x[1] + 2.0).abs() < 0.1, "{found:?}");
+        assert!(found.mean < 0.05 && found.std > 0.0, "a sum without noise: {found:?}");
+    }
 }
