@@ -22,7 +22,7 @@ def steps(result, count=4):
 
 @pytest.mark.parametrize(
     ("radius", "expected"),
-    [(0.25, [0.25] * 3), ([1.5, 0.5, 0.1], [1.5, 0.5, 0.1]), (None, [3, 0.5, 0.05])],
+    [(0.25, [0.25] * 3), ([1.5, 0.5, 0.1], [1.5, 0.5, 0.1]), (None, [0.9, 0.5, 0.05])],
 )
 @pytest.mark.parametrize("optimise", [labcat.minimize, labcat.maximize])
 def test_the_design_lies_around_the_start(optimise, radius, expected):

@@ -489,8 +489,8 @@ impl Optimizer {
     }
 
     /// Has the search begin at these points: they are suggested first, and if it is one, the rest of the first design lies around it, each point
-    /// with one parameter moved by its `radius` (in user units; if not given, .3 times the distance of the start from zero, in the preset `paper`
-    /// that distance, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion;
+    /// with one parameter moved by its `radius` (in user units; if not given, .3 times the distance of the start from zero, with the option `noise` and
+    /// in the preset `paper` that distance, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion;
     /// later, the points are suggested next.
     ///
     /// ```
@@ -530,8 +530,10 @@ impl Optimizer {
 
     /// The design of the run lies around a point.
     fn begin_around(&mut self, start: &[f64], radius: Option<&[f64]>) {
-        // The streams of `paper` stay as they were.
-        let part = if self.settings.switches.preset == Preset::Paper { 1.0 } else { design::PART_OF_START };
+        // Under noise, smaller differences are not seen. The streams of `paper` stay as they were.
+        let switches = &self.settings.switches;
+        let near = switches.noise == Noise::None && switches.preset != Preset::Paper;
+        let part = if near { design::PART_OF_START } else { 1.0 };
         let around = design::around(&mut self.rng, &self.domain, start, (radius, part));
         let u = self.domain.place(start);
         let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
