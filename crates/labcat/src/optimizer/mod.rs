@@ -322,7 +322,10 @@ impl Optimizer {
                 self.domain.to_user(&other.unwrap_or_else(|_| self.known.inside.clone()), &mut x);
                 self.known.known.repair(&mut x);
             }
-            if !self.seen.contains(&x) {
+            // The start comes again in its design, to see whether there is noise.
+            let again =
+                self.run.is_around_start() && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
+            if !self.seen.contains(&x) || again && !self.domain.is_mixed() && self.pending.iter().all(|p| p.x != x) {
                 return Some(x);
             }
         }
@@ -606,7 +609,7 @@ impl Optimizer {
             self.run.place(position, succeeded);
             let may_be_noisy = self.config().noise != Noise::None;
             if residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, may_be_noisy) {
-                self.queue.push_front(self.observations.all()[position].x.clone());
+                self.run.design.push(self.observations.unit(position).to_vec());
             }
         }
         self.portfolio.place(&self.domain, &self.observations, position, succeeded);
