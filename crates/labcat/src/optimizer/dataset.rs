@@ -39,7 +39,7 @@ impl Problem<'_> {
     pub(super) fn output(&self, output: Output, position: usize) -> Option<f64> {
         match output {
             Output::Objective => self.observations.value(position),
-            Output::Constraint(k) => self.observations.constraints(position).get(k).copied(),
+            Output::Constraint(k) => self.observations.outcome(position).constraints().get(k).copied(),
         }
     }
 
@@ -50,10 +50,11 @@ impl Problem<'_> {
 
     /// The same as told with the evaluation, if it counts.
     pub(super) fn told_std(&self, output: Output, position: usize) -> Option<f64> {
+        let outcome = self.observations.outcome(position);
         match output {
             _ if self.settings.switches.noise == Noise::None => None,
-            Output::Objective => self.observations.std(position),
-            Output::Constraint(k) => self.observations.constraint_std(position, k),
+            Output::Objective => outcome.std(),
+            Output::Constraint(k) => outcome.constraint_std().get(k).copied().filter(|s| !s.is_nan()),
         }
     }
 

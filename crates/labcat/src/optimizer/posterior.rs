@@ -146,12 +146,8 @@ impl Posterior {
     }
 
     fn local<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Matrix {
-        let (d, mut x) = (self.frame.dim(), vec![0.0; self.frame.dim()]);
-        let mut local = Matrix::zeros(places.len(), d);
-        for (row, u) in places.enumerate() {
-            self.frame.to_local(u, &mut x);
-            x.iter().enumerate().for_each(|(j, x)| local[(row, j)] = *x);
-        }
+        let mut local = Matrix::zeros(places.len(), self.frame.dim());
+        self.frame.to_local_rows(places, &mut local, &mut Vec::new());
         local
     }
 
@@ -250,7 +246,7 @@ impl Posterior {
 /// The median and half the width of an interval of two standard deviations in units of the objective: bent outputs are not symmetric.
 fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64]) -> (f64, f64) {
     let (x, mut at) = (frame.local(u), PointPrediction::default());
-    gp.predict_with_gradient(&x, &mut at);
+    gp.look(&x, &mut at);
     let (left, variance) = gp.smoothed_residual(&x);
     let least = (gp.prior().noise / gp.len() as f64).sqrt(); // not even the mean of all outputs is known better
     let std = at.std.max(least).hypot(BIAS * (left * left - variance).max(0.0).sqrt());
