@@ -636,10 +636,13 @@ wide! {
 wide! {
     /// The squared distance of a point to every row, and the correlation with it.
     fn correlate(gp: &Gp, x: &[f64], at: &mut PointPrediction) {
-        at.s.resize(gp.b.x.rows(), 0.0);
+        let n = gp.b.x.rows();
+        at.s.resize(n.next_multiple_of(8), 0.0); // a multiple of a register is no more work than the rest of one
         gp.b.x.squared_distances_to(|j| x[j], &mut at.s);
         at.k.clone_from(&at.s);
         gp.prior.kernel.apply(&mut at.k);
+        at.s.truncate(n);
+        at.k.truncate(n);
     }
 }
 
