@@ -323,8 +323,9 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             // The start comes again in its design, to see whether there is noise.
-            let again =
-                self.run.is_around_start() && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
+            let again = self.run.is_around_start()
+                && self.config().noise != Noise::None
+                && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
             if !self.seen.contains(&x) || again && !self.domain.is_mixed() && self.pending.iter().all(|p| p.x != x) {
                 return Some(x);
             }

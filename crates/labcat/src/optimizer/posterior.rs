@@ -326,9 +326,10 @@ impl Fitted {
             (Some(trend), Some(bent)) => {
                 let more = bent.2 - trend.2;
                 let (first, second, more) = if more > SIMPLER { (bent, trend, -more) } else { (trend, bent, more) };
+                let Some(first) = fitted(first) else { return Some((fitted(second)?, None)) };
                 let share = 1.0 / (1.0 + math::exp(-more));
                 let other = if share > OTHER { fitted(second) } else { None };
-                Some((fitted(first)?, other.map(|other| (other, share))))
+                Some((first, other.map(|other| (other, share))))
             }
             (trend, bent) => Some((fitted(trend.or(bent)?)?, None)),
         }
@@ -442,7 +443,10 @@ impl Data {
             buffers.set_trend(Trend { variance: math::exp(*t) * self.prior.signal, weights });
         }
         let signal = math::exp(t[d]) * self.prior.signal;
-        Gp::fit(Prior { signal, nugget, noise, ..self.prior }, &y, buffers).ok()
+        let prior = Prior { signal, nugget, noise, ..self.prior };
+        // More rows than the likelihood was learned from may need a larger nugget.
+        let fit = if learning { Gp::fit } else { Gp::fit_with_jitter };
+        fit(prior, &y, buffers).ok()
     }
 
     /// The model of all rows; outliers among them count less.
