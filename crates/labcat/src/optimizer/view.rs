@@ -1,4 +1,4 @@
-//! What is known, in user units.
+//! Results in user units: best point, recommendation, predictions, trust region.
 
 use super::Optimizer;
 use super::config::Noise;

@@ -122,7 +122,7 @@ fn unreadable_values_are_named_with_what_is_allowed() {
         for value in wrong {
             let error = Config::new(Preset::Default).set(switch.name, value).unwrap_err();
             let allowed = switch.allowed();
-            let message = format!("{} = {value:?} is not allowed: it takes {allowed}", switch.name);
+            let message = format!("{} = {value:?} is not allowed: it must be {allowed}", switch.name);
             assert_eq!(error.to_string(), message);
             assert_eq!(error, ConfigError::Unreadable { switch: switch.name, value: value.into(), allowed });
         }
@@ -153,7 +153,7 @@ fn values_beyond_either_end_are_named_with_what_is_allowed() {
         }
         for value in beyond {
             let error = start(with(Preset::Default, switch.name, &text(switch, value))).unwrap_err();
-            let message = format!("{} = {value} is not allowed: it takes {}", switch.name, switch.allowed());
+            let message = format!("{} = {value} is not allowed: it must be {}", switch.name, switch.allowed());
             assert_eq!(error.to_string(), message);
             assert!(matches!(error, Error::Config(ConfigError::OutOfRange { switch: s, .. }) if s == switch.name));
             refused += 1;
