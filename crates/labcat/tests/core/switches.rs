@@ -170,7 +170,7 @@ fn every_option_works_at_its_ends() {
             for value in samples(switch) {
                 let config = with(preset, switch.name, &value);
                 // Samples and designs of a million cost what they cost: a few steps of each are enough.
-                let n = if is_vast(&value) { 8 } else { 50 };
+                let n = if is_vast(&value) { 8 } else { 35 };
                 let mut optimizer = optimizer(&f.bounds(2), config);
                 let mut points = Vec::new();
                 while points.len() < n && optimizer.stop_reason().is_none() {
