@@ -105,7 +105,7 @@ def minimize(
         Several points replace the initial design. Vectors, dictionaries, or a pandas row or frame.
     radius
         Distance of the initial design from `x0`, in the units of the parameters: one number, one
-        for each parameter, or a dictionary by name. The default is .3 times the distance of `x0` from zero, but
+        for each parameter, or a dictionary by name. The default is 0.3 times the distance of `x0` from zero, but
         at least 1/2000 and at most 1/20 of each range (1/200 where `x0` is zero). With the preset
         "paper" or `initial_points` the default is a design of the whole box, with `x0` as its first point.
     history

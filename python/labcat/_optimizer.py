@@ -510,7 +510,7 @@ class Optimizer:
         """Sets the starting point: it is suggested first, and the rest of the initial design lies around it.
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
-        for all of them, one for each, or a dictionary by name. The default is .3 times the distance of the point
+        for all of them, one for each, or a dictionary by name. The default is 0.3 times the distance of the point
         from zero, but at least 1/2000 and at most 1/20 of each range (1/200 where it is zero).
         Several points are the initial design themselves. If a point was already suggested, the new points are
         simply suggested next.

@@ -587,7 +587,7 @@ pub(crate) struct Man {
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
-        _ => Err("it takes an integer of at least 1".to_owned()),
+        _ => Err("it must be an integer of at least 1".to_owned()),
     }
 }
 

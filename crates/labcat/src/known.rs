@@ -1,4 +1,4 @@
-//! Constraints that are known before an evaluation: linear ones, and any cheap function of the parameters. No suggestion violates them.
+//! Known constraints: linear ones, and any cheap function of the parameters. No suggestion violates them.
 
 use crate::domain::{Domain, Parameter, ParameterKind};
 use crate::frame::Frame;

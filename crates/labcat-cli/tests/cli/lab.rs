@@ -40,7 +40,7 @@ fn a_value_may_have_been_measured_at_another_point() {
     dir.labcat(&["tell", "s.toml", "1", "2.5"]).expect(0);
     for (at, part) in [
         ("temperature=95", "temperature = 95 is outside its range, 20 to 90"),
-        ("temperature=72.3", "temperature = 72.3 is not allowed: it takes 20, 20.5, … up to 90"),
+        ("temperature=72.3", "temperature = 72.3 is not allowed: it must be one of 20, 20.5, … 90"),
         ("tempera=72", "names no parameter of the study"),
         ("solvent=wine", "which is none of water, oil"),
         ("acid", "is not a parameter value"),

@@ -1,4 +1,4 @@
-//! What a step is made from: the members of a run, their outputs with the noise in each, and what they are worth without it.
+//! The data of a step: the members of the run, their outputs with the noise in each, and their merits.
 
 use super::config::Noise;
 use super::noise::Level;

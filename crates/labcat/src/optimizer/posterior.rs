@@ -1,5 +1,5 @@
-//! What all observations say of the objective and of the measured constraints: one Gaussian process of each along the axes of the box, made
-//! when it is asked for. It is behind what is recommended under noise, what is predicted, and what is said of the parameters.
+//! The posterior of all observations: a Gaussian process of the objective and of each measured constraint, along the axes of the box. It is fitted
+//! on demand and used for recommendations under noise, predictions, and the relevance of parameters.
 
 use super::dataset::{CLEAR, Output};
 use super::descent::{self, Bound};

@@ -1,5 +1,5 @@
-//! Least squares: where the residuals of each evaluation are told, the model of all of them is followed to the least sum of squares inside a trust
-//! region of its own, which the ratio of actual to predicted reduction adapts.
+//! Least squares: if the residuals of each evaluation are told, a model of all of them is minimised inside a trust region of its own. The ratio of
+//! actual to predicted reduction adapts that region.
 
 use super::dataset::Output;
 use super::merit::Merit;

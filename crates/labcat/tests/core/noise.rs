@@ -369,7 +369,7 @@ fn a_standard_deviation_is_a_number_of_at_least_0() {
     for std in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = Outcome::from(1.0).with_std(std).unwrap_err();
         let message =
-            format!("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0");
+            format!("std = {std} is not the standard deviation of a value: it must be a finite number of at least 0");
         assert_eq!(error.to_string(), message);
     }
     assert_eq!(Outcome::from(1.0).with_std(0.0).unwrap().std(), Some(0.0));
