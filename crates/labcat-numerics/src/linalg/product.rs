@@ -18,7 +18,7 @@ pub(super) fn sub_product<const LANES: usize>(
     a: (&[f64], usize),
     shape: (usize, usize, usize),
     rows: impl Fn(usize) -> Range<usize>,
-    b: impl Fn(usize, usize) -> f64,
+    b: (&[f64], usize),
 ) {
     fold::<LANES>(c, a, shape, rows, b, |sum, a, b| sum - b * a);
 }
@@ -28,7 +28,7 @@ wide! {
     pub fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
         let n = a.rows;
         out.fill(0.0);
-        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, |k, j| b.data[j * n + k]);
+        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, (&b.data, n));
     }
 }
 
@@ -37,8 +37,7 @@ wide! {
     pub fn neg_gram(a: &Matrix, out: &mut Matrix) {
         let m = a.rows;
         out.reset(m, m);
-        let b = |k: usize, j: usize| a.data[k * m + j];
-        sub_product::<LANES>((&mut out.data, m), (&a.data, m), (m, a.cols, m), |j| j..m, b);
+        sub_product::<LANES>((&mut out.data, m), (&a.data, m), (m, a.cols, m), |j| j..m, (&a.data, m));
         out.mirror_lower();
     }
 }
@@ -102,23 +101,22 @@ fn squared_distances_in<const LANES: usize>(
 ) {
     let (m, n) = (x.rows, y.rows);
     out.reset(m, n);
-    let b = |k: usize, q: usize| y.data[k * n + q];
     let square = |sum: f64, a: f64, b: f64| {
         let difference = a - b;
         sum + difference * difference
     };
-    fold::<LANES>((&mut out.data, m), (&x.data, m), (m, x.cols, n), rows, b, square);
+    fold::<LANES>((&mut out.data, m), (&x.data, m), (m, x.cols, n), rows, (&y.data, n), square);
 }
 
-/// c_ij ← f(c_ij, a_ik, b_kj), one k after another, for column-major C (`ldc` its leading dimension) and A (m × k, `lda`), and B given entry by
-/// entry as `b(k, j)`. Of the four columns of C from j on only the rows `rows(j)` are touched.
+/// c_ij ← f(c_ij, a_ik, b_kj), one k after another, for column-major C (`ldc` its leading dimension) and A (m × k, `lda`), and B row after row
+/// (`ldb`). Of the four columns of C from j on only the rows `rows(j)` are touched.
 #[inline(always)]
 fn fold<const LANES: usize>(
     (c, ldc): (&mut [f64], usize),
     (a, lda): (&[f64], usize),
     (m, k, n): (usize, usize, usize),
     rows: impl Fn(usize) -> Range<usize>,
-    b: impl Fn(usize, usize) -> f64,
+    (b, ldb): (&[f64], usize),
     f: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     if m == 0 || k == 0 || n == 0 {
@@ -136,8 +134,10 @@ fn fold<const LANES: usize>(
                 }
                 let width = PANEL.min(n - j);
                 for (p, row) in gathered[..depth].iter_mut().enumerate() {
-                    for (q, v) in row[..width].iter_mut().enumerate() {
-                        *v = b(first + p, j + q);
+                    let from = &b[(first + p) * ldb + j..][..width];
+                    match from.try_into() {
+                        Ok(four) => *row = four,
+                        Err(_) => row[..width].copy_from_slice(from),
                     }
                 }
                 let (c, a, b) = (&mut c[j * ldc..], &a[first * lda..], &gathered[..depth]);
@@ -172,6 +172,10 @@ fn columns<const LANES: usize, const N: usize>(
     while i + 4 <= end {
         tile::<4, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
         i += 4;
+    }
+    while i + 2 <= end {
+        tile::<2, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
+        i += 2;
     }
     while i < end {
         tile::<1, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);

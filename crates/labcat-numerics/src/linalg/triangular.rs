@@ -25,15 +25,14 @@ wide! {
             let (left, block) = a.data.split_at_mut(start * n);
             let (m, width) = (n - start, end - start);
             let below = left.get(start..).unwrap_or_default();
-            let b = |k: usize, j: usize| left[k * n + start + j];
-            sub_product::<LANES>((&mut block[start..], n), (below, n), (m, start, width), |j| j..m, b);
+            sub_product::<LANES>((&mut block[start..], n), (below, n), (m, start, width), |j| j..m, (below, n));
             for first in (start..end).step_by(PANEL) {
                 let last = end.min(first + PANEL);
                 let (left, panel) = block.split_at_mut((first - start) * n);
                 let (m, width) = (n - first, last - first);
                 let below = left.get(first..).unwrap_or_default();
-                let b = |k: usize, j: usize| left[k * n + first + j];
-                sub_product::<LANES>((&mut panel[first..], n), (below, n), (m, first - start, width), |_| 0..m, b);
+                let shape = (m, first - start, width);
+                sub_product::<LANES>((&mut panel[first..], n), (below, n), shape, |_| 0..m, (below, n));
                 for j in first..last {
                     let (done, col) = panel.split_at_mut((j - first) * n);
                     let col = &mut col[j..n];
@@ -60,26 +59,30 @@ wide! {
 wide! {
     /// x ← L⁻¹ x, for the leading rows of L if x is shorter.
     pub fn solve_lower(l: &Matrix, x: &mut [f64]) {
-        let mut rest = x;
-        let mut j = 0;
-        while !rest.is_empty() {
-            let width = PANEL.min(rest.len());
-            let (head, tail) = rest.split_at_mut(width);
-            for k in 0..width {
-                head[k] /= l[(j + k, j + k)];
-                for i in k + 1..width {
-                    head[i] -= head[k] * l[(j + i, j + k)];
+        let (mut rest, mut j) = (x, 0);
+        while rest.len() >= PANEL {
+            let (head, tail) = rest.split_at_mut(PANEL);
+            let mut h: [f64; PANEL] = std::array::from_fn(|k| head[k]);
+            let columns: [&[f64]; PANEL] = std::array::from_fn(|k| &l.col(j + k)[j..][..PANEL + tail.len()]);
+            for k in 0..PANEL {
+                h[k] /= columns[k][k];
+                for i in k + 1..PANEL {
+                    h[i] -= h[k] * columns[k][i];
                 }
             }
-            if let [h0, h1, h2, h3] = *head {
-                let below: [&[f64]; PANEL] = std::array::from_fn(|k| &l.col(j + k)[j + PANEL..][..tail.len()]);
-                let [l0, l1, l2, l3] = below;
-                for i in 0..tail.len() {
-                    tail[i] = tail[i] - h0 * l0[i] - h1 * l1[i] - h2 * l2[i] - h3 * l3[i];
-                }
+            head.copy_from_slice(&h);
+            let ([h0, h1, h2, h3], [l0, l1, l2, l3]) = (h, columns.map(|column| &column[PANEL..]));
+            for i in 0..tail.len() {
+                tail[i] = tail[i] - h0 * l0[i] - h1 * l1[i] - h2 * l2[i] - h3 * l3[i];
             }
-            j += width;
+            j += PANEL;
             rest = tail;
+        }
+        for k in 0..rest.len() {
+            rest[k] /= l[(j + k, j + k)];
+            for i in k + 1..rest.len() {
+                rest[i] -= rest[k] * l[(j + i, j + k)];
+            }
         }
     }
 }
@@ -117,12 +120,12 @@ fn solve_leading_rows<const LANES: usize>(l: &Matrix, b: &mut Matrix, live: impl
         let end = n.min(start + BLOCK);
         let (left, block) = b.data.split_at_mut(start * m);
         let rows = |j: usize| 0..live((start + j + PANEL).min(end) - 1);
-        sub_product::<LANES>((block, m), (left, m), (m, start, end - start), rows, |k, j| l[(start + j, k)]);
+        sub_product::<LANES>((block, m), (left, m), (m, start, end - start), rows, (&l.data[start..], l.rows));
         for first in (start..end).step_by(PANEL) {
             let last = end.min(first + PANEL);
             let (left, panel) = block.split_at_mut((first - start) * m);
             let rows = live(last - 1);
-            let factors = |k: usize, j: usize| l[(first + j, start + k)];
+            let factors = (&l.data[start * l.rows + first..], l.rows);
             sub_product::<LANES>((panel, m), (left, m), (rows, first - start, last - first), |_| 0..rows, factors);
             for j in first..last {
                 let (done, col) = panel.split_at_mut((j - first) * m);
@@ -150,8 +153,7 @@ wide! {
         for first in (0..n).step_by(BLOCK) {
             let end = n.min(first + BLOCK);
             let a = &scratch.data[first * n..];
-            let b = |k: usize, j: usize| scratch.data[(first + k) * n + j];
-            sub_product::<LANES>((&mut inverse.data, n), (a, n), (end, end - first, end), |j| j..end, b);
+            sub_product::<LANES>((&mut inverse.data, n), (a, n), (end, end - first, end), |j| j..end, (a, n));
         }
         inverse.scale(-1.0);
         inverse.mirror_lower();

@@ -39,7 +39,7 @@ impl Problem<'_> {
     pub(super) fn output(&self, output: Output, position: usize) -> Option<f64> {
         match output {
             Output::Objective => self.observations.value(position),
-            Output::Constraint(k) => self.observations.constraints(position).get(k).copied(),
+            Output::Constraint(k) => self.observations.outcome(position).constraints().get(k).copied(),
         }
     }
 
@@ -50,10 +50,11 @@ impl Problem<'_> {
 
     /// The same as told with the evaluation, if it counts.
     pub(super) fn told_std(&self, output: Output, position: usize) -> Option<f64> {
+        let outcome = self.observations.outcome(position);
         match output {
             _ if self.settings.switches.noise == Noise::None => None,
-            Output::Objective => self.observations.std(position),
-            Output::Constraint(k) => self.observations.constraint_std(position, k),
+            Output::Objective => outcome.std(),
+            Output::Constraint(k) => outcome.constraint_std().get(k).copied().filter(|s| !s.is_nan()),
         }
     }
 
@@ -120,12 +121,13 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
         let members = std::mem::take(&mut run.now.members);
         for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
             let same = |old: &&usize| problem.observations.unit(**old) == problem.observations.unit(new);
+            let Some(value) = problem.output(output, new) else { continue };
             let (mut sum, mut count) = (0.0, 0.0);
-            for value in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
-                (sum, count) = (sum + value, count + 1.0);
+            for old in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
+                (sum, count) = (sum + (value - old), count + 1.0); // 0 to the bit where all are equal
             }
-            if let Some(value) = problem.output(output, new).filter(|_| count > 0.0) {
-                let square = (value - sum / count).powi(2) * count / (count + 1.0);
+            if count > 0.0 {
+                let square = (sum / count).powi(2) * count / (count + 1.0);
                 run.now.noise.level_mut(output).saw(square, tied);
             }
         }

@@ -220,7 +220,7 @@ impl Optimizer {
             }
             // The linear trend of residuals takes one evaluation less than a model of their sum, and one less for each told column of their Jacobian;
             // and where the first gradient is whole, two tell more of the slopes around a start than a design.
-            let first = self.run.now.members.first().map(|&p| &self.observations.all()[p].outcome);
+            let first = self.run.now.members.first().map(|&p| self.observations.outcome(p));
             let told = first.is_some_and(|first| !first.residuals().is_empty());
             let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
             let known = gradient.iter().filter(|g| g.is_finite()).count();
@@ -322,8 +322,9 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             // The start comes again in its design, to see whether there is noise.
-            let again =
-                self.run.is_around_start() && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
+            let again = self.run.is_around_start()
+                && self.config().noise != Noise::None
+                && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
             if !self.seen.contains(&x) || again && !self.domain.is_mixed() && self.pending.iter().all(|p| p.x != x) {
                 return Some(x);
             }
@@ -542,8 +543,7 @@ impl Optimizer {
         self.run.design = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
         let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
         let mut steps: Vec<f64> = (0..u.len()).map(reach).filter(|step| *step > 0.0).collect();
-        steps.sort_unstable_by(f64::total_cmp);
-        self.run.radius = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
+        self.run.radius = math::median(&mut steps).unwrap_or(0.0);
     }
 
     /// Has a restart with residuals go on with a design around the best point of its first one: a linear trend over the whole box leads into a

@@ -146,12 +146,8 @@ impl Posterior {
     }
 
     fn local<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Matrix {
-        let (d, mut x) = (self.frame.dim(), vec![0.0; self.frame.dim()]);
-        let mut local = Matrix::zeros(places.len(), d);
-        for (row, u) in places.enumerate() {
-            self.frame.to_local(u, &mut x);
-            x.iter().enumerate().for_each(|(j, x)| local[(row, j)] = *x);
-        }
+        let mut local = Matrix::zeros(places.len(), self.frame.dim());
+        self.frame.to_local_rows(places, &mut local, &mut Vec::new());
         local
     }
 
@@ -250,7 +246,7 @@ impl Posterior {
 /// The median and half the width of an interval of two standard deviations in units of the objective: bent outputs are not symmetric.
 fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64]) -> (f64, f64) {
     let (x, mut at) = (frame.local(u), PointPrediction::default());
-    gp.predict_with_gradient(&x, &mut at);
+    gp.look(&x, &mut at);
     let (left, variance) = gp.smoothed_residual(&x);
     let least = (gp.prior().noise / gp.len() as f64).sqrt(); // not even the mean of all outputs is known better
     let std = at.std.max(least).hypot(BIAS * (left * left - variance).max(0.0).sqrt());
@@ -330,9 +326,10 @@ impl Fitted {
             (Some(trend), Some(bent)) => {
                 let more = bent.2 - trend.2;
                 let (first, second, more) = if more > SIMPLER { (bent, trend, -more) } else { (trend, bent, more) };
+                let Some(first) = fitted(first) else { return Some((fitted(second)?, None)) };
                 let share = 1.0 / (1.0 + math::exp(-more));
                 let other = if share > OTHER { fitted(second) } else { None };
-                Some((fitted(first)?, other.map(|other| (other, share))))
+                Some((first, other.map(|other| (other, share))))
             }
             (trend, bent) => Some((fitted(trend.or(bent)?)?, None)),
         }
@@ -446,7 +443,10 @@ impl Data {
             buffers.set_trend(Trend { variance: math::exp(*t) * self.prior.signal, weights });
         }
         let signal = math::exp(t[d]) * self.prior.signal;
-        Gp::fit(Prior { signal, nugget, noise, ..self.prior }, &y, buffers).ok()
+        let prior = Prior { signal, nugget, noise, ..self.prior };
+        // More rows than the likelihood was learned from may need a larger nugget.
+        let fit = if learning { Gp::fit } else { Gp::fit_with_jitter };
+        fit(prior, &y, buffers).ok()
     }
 
     /// The model of all rows; outliers among them count less.

@@ -12,6 +12,7 @@ use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
 use crate::linalg::{self, Matrix};
+use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::qp::Halfspaces;
 use crate::rng::Rng;
@@ -173,7 +174,7 @@ fn least(
     let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
     let limit = |(k, (penalty, tail)): (usize, &(f64, Tail))| {
-        rows.iter().map(|row| penalty * tail.bend(observations.constraints(row.position)[k])).collect()
+        rows.iter().map(|row| penalty * tail.bend(observations.outcome(row.position).constraints()[k])).collect()
     };
     let limits = merit.0.iter().enumerate().map(limit).collect();
     let origin = origin(observations).unwrap_or(rows[0].position);
@@ -264,7 +265,7 @@ pub(super) fn find(
     if !is_modelled(problem, run, standing) {
         return None;
     }
-    let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
+    let axes = run.extent.axes(domain);
     let (d, mut rows) =
         (axes.len(), nearest_rows((domain, observations), standing.best, &axes, (run.now.others, standing.noisy)));
     run.begin_radius(rows.iter().map(|row| &row.x));
@@ -412,8 +413,7 @@ fn nearest_rows(
     rows.truncate(if noisy { MORE } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    let most = values.get(values.len() / 2).map_or(0.0, |median| USELESS * median);
+    let most = math::median(&mut values).map_or(0.0, |median| USELESS * median);
     rows.retain(|row| value(row) <= most);
     std::iter::once(row(best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
 }

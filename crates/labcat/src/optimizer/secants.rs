@@ -80,7 +80,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     if !follows || run.explores(problem.settings) || !model.surrogate.gp.has_slopes() {
         return None;
     }
-    let moves: Vec<bool> = (0..domain.dim()).map(|i| run.extent.moves(domain, i)).collect();
+    let moves = run.extent.moving(domain);
     let mut g = slopes::at(problem, standing.best);
     g.iter_mut().zip(&moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
     let secants = secants(problem, run, &moves);
