@@ -79,7 +79,7 @@ def test_wrong_bounds_are_errors_that_name_the_parameter(bounds, named_in_messag
         (lambda: labcat.Space(k=labcat.Categorical([])), "at least one"),
         (lambda: labcat.Space(k=labcat.Categorical(["a", "a"])), "all different"),
         (lambda: labcat.Space(x=labcat.Real(0, 1, when={"k": 1})), "'x' depends on 'k'.*before it"),
-        (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when={"k": 7})), "False and True"),
+        (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when={"k": 7})), "False or True"),
         (
             lambda: labcat.Space(k=labcat.Categorical(["a", "b"]), x=labcat.Real(0, 1, when={"k": "c"})),
             "'x' depends on 'k' being 'c', which it never is: it must be one of 'a', 'b'",
