@@ -101,7 +101,7 @@ impl Problem<'_> {
         let nearest = |failed: bool| {
             let these = (0..self.observations.len()).filter(|&p| {
                 self.observations.value(p).is_none() == failed
-                    && (!failed || self.observations.constraints(p).is_empty())
+                    && (!failed || self.observations.outcome(p).constraints().is_empty())
             });
             let square = |p: usize| self.observations.unit(p).iter().zip(u).map(|(a, b)| (a - b) * (a - b)).sum();
             these.map(square).fold(f64::INFINITY, f64::min)
