@@ -324,7 +324,8 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     let Least { x, model, .. } = least(observations, &rows, (&axes, centre), (products, &merit), radius, true)?;
     let mut u = centre.to_vec();
     axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
-    let u = domain.place(&problem.known.nearest(domain, &u, centre)?);
+    let u =
+        Some(domain.place(&problem.known.nearest(domain, &u, centre)?)).filter(|u| problem.is_among_successes(u))?;
     let x: Vec<f64> = axes.iter().map(|&i| u[i] - centre[i]).collect();
     let (noise, m) = (model.noise_at(&x), observations.residuals(best).len() as f64);
     let mean = (model.look(&x).value - noise).max(0.0);
