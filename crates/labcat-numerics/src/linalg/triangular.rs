@@ -2,7 +2,7 @@
 //!
 //! Each entry loses its products in the order of k, however the columns are grouped: the widths here change the speed and not the bits.
 
-use super::product::{PANEL, sub_product};
+use super::product::{PANEL, sub_product, sub_product_of_upper};
 use super::{Matrix, axpy, dot};
 use crate::wide;
 
@@ -108,25 +108,34 @@ wide! {
     /// B ← B L⁻ᵀ for B of m × n: the rows of B are right-hand sides, solved side by side.
     pub fn solve_rows(l: &Matrix, b: &mut Matrix) {
         let m = b.rows;
-        solve_leading_rows::<LANES>(l, b, |_| m);
+        solve_leading_rows::<LANES>(l, b, |_| m, |_| 0);
     }
 }
 
-/// As [`solve_rows`], touching only the first `live(j)` rows of column j (the others are zero and stay so).
+/// As [`solve_rows`], touching only the first `live(j)` rows of column j (the others are zero and stay so), where those before column `zeros(i)` are
+/// zero in row i and below.
 #[inline(always)]
-fn solve_leading_rows<const LANES: usize>(l: &Matrix, b: &mut Matrix, live: impl Fn(usize) -> usize) {
+fn solve_leading_rows<const LANES: usize>(
+    l: &Matrix,
+    b: &mut Matrix,
+    live: impl Fn(usize) -> usize,
+    zeros: impl Fn(usize) -> usize + Copy,
+) {
     let (m, n) = (b.rows, b.cols);
     for start in (0..n).step_by(BLOCK) {
         let end = n.min(start + BLOCK);
         let (left, block) = b.data.split_at_mut(start * m);
         let rows = |j: usize| 0..live((start + j + PANEL).min(end) - 1);
-        sub_product::<LANES>((block, m), (left, m), (m, start, end - start), rows, (&l.data[start..], l.rows));
+        let (shape, factors) = ((m, start, end - start), (&l.data[start..], l.rows));
+        sub_product_of_upper::<LANES>((block, m), (left, m), shape, rows, factors, zeros);
         for first in (start..end).step_by(PANEL) {
             let last = end.min(first + PANEL);
             let (left, panel) = block.split_at_mut((first - start) * m);
             let rows = live(last - 1);
             let factors = (&l.data[start * l.rows + first..], l.rows);
-            sub_product::<LANES>((panel, m), (left, m), (rows, first - start, last - first), |_| 0..rows, factors);
+            let shape = (rows, first - start, last - first);
+            let zeros = |i: usize| zeros(i).saturating_sub(start);
+            sub_product_of_upper::<LANES>((panel, m), (left, m), shape, |_| 0..rows, factors, zeros);
             for j in first..last {
                 let (done, col) = panel.split_at_mut((j - first) * m);
                 let col = &mut col[..rows];
@@ -147,13 +156,14 @@ wide! {
     pub fn inverse_from_cholesky(l: &Matrix, scratch: &mut Matrix, inverse: &mut Matrix) {
         let n = l.rows;
         scratch.set_identity(n);
-        solve_leading_rows::<LANES>(l, scratch, |j| j + 1);
+        solve_leading_rows::<LANES>(l, scratch, |j| j + 1, |i| i);
         // −A⁻¹ = −L⁻ᵀ L⁻¹, whose entry (i, j), i ≥ j, sums the columns k ≥ i of L⁻ᵀ.
         inverse.reset(n, n);
         for first in (0..n).step_by(BLOCK) {
             let end = n.min(first + BLOCK);
             let a = &scratch.data[first * n..];
-            sub_product::<LANES>((&mut inverse.data, n), (a, n), (end, end - first, end), |j| j..end, (a, n));
+            let (shape, zeros) = ((end, end - first, end), |i: usize| i.saturating_sub(first));
+            sub_product_of_upper::<LANES>((&mut inverse.data, n), (a, n), shape, |j| j..end, (a, n), zeros);
         }
         inverse.scale(-1.0);
         inverse.mirror_lower();

@@ -513,19 +513,7 @@ impl Gp {
 
     /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
     fn add_hessian_of(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
-        let (b, prior, d) = (&self.b, &self.prior, x.len());
-        let (at, mut delta) = (self.correlated(x, 0.0), vec![0.0; d]);
-        for (i, alpha) in alpha.iter().enumerate() {
-            let (slope, bend) = prior.kernel.slopes_at(at.s[i], at.k[i]);
-            let scaled = weight * alpha * prior.signal;
-            for ((delta, x), x_i) in delta.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
-                *delta = x - x_i;
-            }
-            for j in 0..d {
-                linalg::axpy(out.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
-                out[(j, j)] += 2.0 * scaled * slope;
-            }
-        }
+        bend(self, (x, &self.correlated(x, 0.0)), alpha, weight, out);
     }
 
     /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
@@ -672,6 +660,38 @@ wide! {
         }
         for dv in &mut at.std_gradient {
             *dv = -*dv / at.std;
+        }
+    }
+}
+
+wide! {
+    /// [`Gp::add_hessian_of`]: some rows i of a column j at a time; each entry takes its terms in the order of the inputs.
+    fn bend(gp: &Gp, at: (&[f64], &PointPrediction), alpha: &[f64], weight: f64, out: &mut Matrix) {
+        let (b, prior, (x, at)) = (&gp.b, &gp.prior, at);
+        let terms = at.s.iter().zip(&at.k).zip(alpha).map(|((s, k), alpha)| {
+            let ((slope, bend), scaled) = (prior.kernel.slopes_at(*s, *k), weight * alpha * prior.signal);
+            (4.0 * scaled * bend, 2.0 * scaled * slope)
+        });
+        let terms: Vec<(f64, f64)> = terms.collect();
+        for j in 0..x.len() {
+            for first in (0..x.len()).step_by(TOGETHER) {
+                let column = &mut out.col_mut(j)[first..];
+                let width = TOGETHER.min(column.len());
+                let (mut place, mut sums, mut own) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0; TOGETHER]);
+                place[..width].copy_from_slice(&x[first..first + width]);
+                sums[..width].copy_from_slice(&column[..width]);
+                if let Some(own) = j.checked_sub(first).and_then(|l| own.get_mut(l)) {
+                    *own = 1.0;
+                }
+                for (i, (bend, slope)) in terms.iter().enumerate() {
+                    let x_i = b.x_transposed.col(i);
+                    let (along, x_i) = (bend * (x[j] - x_i[j]), &x_i[first..][..TOGETHER]);
+                    for l in 0..TOGETHER {
+                        sums[l] = sums[l] + along * (place[l] - x_i[l]) + slope * own[l];
+                    }
+                }
+                column[..width].copy_from_slice(&sums[..width]);
+            }
         }
     }
 }

@@ -117,6 +117,7 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
     let mut begins_again = false;
     for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
         let tied = are_tied(problem, run, output);
+        assume(problem, run, output, tied);
         let was_exact = run.now.noise.level(output).is_none_or(|level| level.sigma == 0.0);
         let members = std::mem::take(&mut run.now.members);
         for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
@@ -139,6 +140,19 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
         begin_again(problem, run);
     }
     begins_again
+}
+
+/// Where some values come with their standard deviation, the others have noise of that size until repeats show more.
+fn assume(problem: Problem<'_>, run: &mut LocalRun, output: Output, tied: bool) {
+    if run.now.noise.level(output).is_some_and(|level| level.sigma > 0.0 || level.is_exact(tied)) {
+        return;
+    }
+    let told = |&p: &usize| problem.told_std(output, p);
+    let typical = problem.typical_std(run, output);
+    if typical > 0.0 && !run.now.members.iter().all(|p| told(p).is_some()) {
+        let noisy = run.now.members.iter().filter_map(told).filter(|std| *std > 0.0).count();
+        run.now.noise.level_mut(output).sigma = typical * (run.now.members.len() as f64 / noisy as f64).sqrt();
+    }
 }
 
 /// Whether members at different points have the same value of an output, as rounded values, counts and shares do.

@@ -495,3 +495,24 @@ fn the_posterior_knows_no_order_no_zero_and_no_unit() {
     let (shifted, _) = recommend(&|k| k, 1.0, 1000.0);
     assert!((shifted.mean - 1000.0 - found.mean).abs() < 1e-3 * found.std, "{found:?}, {shifted:?}");
 }
+
+#[test]
+fn values_told_without_their_noise_have_that_of_the_others() {
+    let mut regrets: Vec<f64> = (0..8)
+        .map(|seed| {
+            let mut dice = Dice(seed);
+            let mut optimizer = optimizer(&[(-5.0, 5.0); 2], config(Noise::Auto, seed));
+            for k in 0..80 {
+                let s = optimizer.ask().unwrap();
+                let steep: f64 = s.x.iter().map(|x| (0.6 * (x - 1.3)).exp() - 0.6 * (x - 1.3) - 1.0).sum();
+                let value = Outcome::from(steep + (12.0_f64.sqrt() * (dice.unit() - 0.5)));
+                optimizer.tell(s.id, if k % 2 == 0 { value.with_std(1.0).unwrap() } else { value }).unwrap();
+            }
+            let found = optimizer.recommended().unwrap();
+            assert!((0.02..2.0).contains(&found.std), "seed {seed}: {found:?}");
+            found.x.iter().map(|x| (0.6 * (x - 1.3)).exp() - 0.6 * (x - 1.3) - 1.0).sum()
+        })
+        .collect();
+    regrets.sort_by(f64::total_cmp);
+    assert!(regrets[4] < 0.5, "{regrets:.2?}");
+}
