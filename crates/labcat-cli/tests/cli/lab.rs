@@ -61,7 +61,7 @@ fn a_point_of_ones_own_is_given_out_next() {
     let lines: Vec<&str> = asked.lines().collect();
     assert_eq!(lines[0], "0: temperature = 30  acid = 0.25  solvent = water");
     assert_eq!(lines[1], "1: temperature = 40.5  acid = 0.75  solvent = oil  stir = 3");
-    dir.labcat(&["enqueue", "s.toml", "temperature=30"]).expect(2).says("there is no value for acid, from 0 to 1");
+    dir.labcat(&["enqueue", "s.toml", "temperature=30"]).expect(2).says("there is no value for acid (from 0 to 1");
     let oil = ["enqueue", "s.toml", "temperature=30", "acid=0.1", "solvent=oil"];
     dir.labcat(&oil).expect(2).says("there is no value for stir");
     dir.labcat(&["enqueue", "s.toml", "temperature=30", "acid=7", "solvent=water"]).expect(2).says("outside its range");
