@@ -82,5 +82,4 @@ impl Known {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
