@@ -212,7 +212,7 @@ impl Posterior {
     pub(super) fn lowest(&self, problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
         let domain = problem.domain;
         let moves: Vec<bool> = domain.axes().iter().map(|axis| axis.turns()).collect();
-        let how = Bound { kappa: -CAUTION, caution: CAUTION };
+        let how = Bound { kappa: -CAUTION, caution: CAUTION, programs: descent::PROGRAMS };
         let reach = 2.0 / self.frame.scale().iter().copied().fold(f64::INFINITY, f64::min);
         // The lowest of all, and of those that are allowed.
         let mut starts: Vec<&Vec<f64>> = self.lowest.iter().take(1).collect();
