@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
@@ -332,6 +332,7 @@ def prepared(
     names = inspect.signature(own or minimize).parameters
     check_names(switches, tuple(name for name in names if name not in _NOT_ITS_OWN))
     _check_callback(callback)
+    bounds = list(bounds) if isinstance(bounds, Iterator) else bounds  # they are read more than once
     space, named = space_of(bounds)
     count, known = split(constraints, space)
     named_space = space if named else None

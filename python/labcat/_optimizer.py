@@ -175,7 +175,7 @@ class Optimizer:
         self._known = known
 
     @classmethod
-    def from_json(cls, text: str, *, constraints: Constraints | None = None) -> Optimizer:
+    def from_json(cls, text: str | bytes, *, constraints: Constraints | None = None) -> Optimizer:
         """Restores an optimiser from `to_json`; it continues bit for bit.
 
         Its parameters count as named unless their names are x0, x1, … Known constraints that are
@@ -192,12 +192,16 @@ class Optimizer:
     @classmethod
     def _restore(
         cls,
-        text: str,
+        text: str | bytes,
         named: bool | None,
         space: Space | None = None,
         known: Known | None = None,
         constraints: Constraints | None = None,
     ) -> Optimizer:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+        if not isinstance(text, str):
+            raise InvalidError(f"a state is {text!r}; allowed: the text that to_json gave")
         optimizer = cls.__new__(cls)
         state, part = parted(text)
         core = _labcat.Core.from_json(state)

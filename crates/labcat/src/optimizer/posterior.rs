@@ -207,8 +207,8 @@ impl Posterior {
         (mean, if variance.is_finite() { variance.sqrt() } else { std })
     }
 
-    /// The lowest mean with some caution, among points that the models of the constraints allow with as much: its place in the box, mean and
-    /// standard deviation. Where none is allowed, the one that is violated least.
+    /// The lowest mean with some caution, among points that the models of the constraints allow with as much and that lie among successes: its
+    /// place in the box, mean and standard deviation. Where none is allowed, the one that is violated least.
     pub(super) fn lowest(&self, problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
         let domain = problem.domain;
         let moves: Vec<bool> = domain.axes().iter().map(|axis| axis.turns()).collect();
@@ -229,6 +229,9 @@ impl Posterior {
             for u in [end, start.clone()] {
                 let Some(allowed) = problem.known.nearest(domain, &u, start) else { continue };
                 let u = problem.domain.place(&allowed);
+                if !problem.is_among_successes(&u) {
+                    continue;
+                }
                 let (excess, mean, std) = self.look(&u);
                 let bound = mean + CAUTION * std;
                 if bound.is_finite() && found.as_ref().is_none_or(|best| (excess, bound) < (best.0, best.1)) {

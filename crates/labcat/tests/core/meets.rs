@@ -466,3 +466,29 @@ fn noise_in_residuals_is_noticed() {
     }
     assert!(noticed >= seeds - 1, "noise in the residuals of 60 evaluations is noticed in {noticed} of {seeds} runs");
 }
+
+#[test]
+fn under_noise_no_point_is_recommended_among_failures() {
+    // The bowl goes on falling where evaluations fail.
+    for (noise, residuals) in [(Noise::Auto, false), (Noise::Sigma(1.0), false), (Noise::Auto, true)] {
+        for seed in 0..4 {
+            let mut dice = Dice(seed);
+            let mut optimizer = optimizer(&[(-5.0, 5.0); 2], config(seed, noise, 0));
+            for _ in 0..70 {
+                let s = optimizer.ask().unwrap();
+                let z = [s.x[0] - 3.0, s.x[1] + 1.0];
+                if s.x[0] > 1.0 {
+                    optimizer.fail(s.id).unwrap();
+                } else if residuals {
+                    let residuals = z.iter().map(|z| z + 0.2 * normal(&mut dice)).collect();
+                    optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+                } else {
+                    optimizer.tell(s.id, z.iter().map(|z| z * z).sum::<f64>() + normal(&mut dice)).unwrap();
+                }
+            }
+            let x = optimizer.recommended().unwrap().x;
+            // The border is known as closely as evaluations lie there.
+            assert!(x[0] < 1.3 && x[0] > -1.5, "{noise:?}, residuals {residuals}, seed {seed}: {x:?}");
+        }
+    }
+}
