@@ -2,7 +2,7 @@
 
 use super::AcquisitionKind::{ExpectedImprovement, LogExpectedImprovement};
 use super::landscape::Landscape;
-use super::maximise::{Maximiser, Search};
+use super::maximise::{Maximiser, Search, Task};
 use super::*;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::kernel::KernelKind;
@@ -43,7 +43,7 @@ fn slopes_equal_finite_differences() {
             for z in [-9.0, -5.0, -3.0, -1.0, -0.2, 0.0, 0.4, 2.0, 6.0] {
                 let best = 0.1;
                 let mean = best - z * std;
-                let (by_mean, by_std) = kind.slopes(mean, std, best);
+                let (_, by_mean, by_std) = kind.look(mean, std, best);
                 let h = 2e-3 * std / (1.0 + z * z);
                 let scale = kind.value(mean, std, best).abs() / std + by_mean.abs() + by_std.abs();
                 close(by_mean, slope(h, |h| kind.value(mean + h, std, best)), 1e-8 * scale, "by mean");
@@ -76,7 +76,7 @@ fn slopes_of_log_expected_improvement_are_right_in_the_far_tail() {
     for z in [-11.0, -12.5, -20.0, -29.0, -31.0, -50.0, -300.0, -1e4] {
         for std in [1e-3, 1.0] {
             let mean = -z * std;
-            let (by_mean, by_std) = LogExpectedImprovement.slopes(mean, std, 0.0);
+            let (_, by_mean, by_std) = LogExpectedImprovement.look(mean, std, 0.0);
             // ∂/∂μ = −Φ/(σ h) = −1/(σ K) and ∂/∂σ = φ/(σ h) = (a + K)/(σ K).
             let k = continued_fraction(-z);
             close(by_mean * std * k, -1.0, 1e-9, "by mean");
@@ -138,7 +138,7 @@ fn model(rng: &mut Rng, d: usize, beta: f64) -> Gp {
 fn maximise(maximiser: &mut Maximiser, gp: &Gp, frame: &Frame, kind: AcquisitionKind, search: &Search, rng: &mut Rng) {
     let surrogate = Surrogate::new(gp.clone());
     let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism: search.optimism };
-    maximiser.run(&landscape, frame, search, rng);
+    maximiser.run(Task { landscape: &landscape, frame, search, lattice: None }, rng);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The local frame: where it is centred, how it is turned and stretched, and how outputs are normalised in it.
+//! The local frame: its centre, rotation and scale, and the normalisation of outputs in it.
 
 mod outputs;
 mod principal;
@@ -110,6 +110,20 @@ impl Frame {
         self.along_axes(u, x);
         for (x, s) in x.iter_mut().zip(&self.scale) {
             *x /= s;
+        }
+    }
+
+    /// The same of several places, one row each.
+    pub(crate) fn to_local_rows<'a>(
+        &self,
+        places: impl Iterator<Item = &'a [f64]>,
+        rows: &mut Matrix,
+        scratch: &mut Vec<f64>,
+    ) {
+        scratch.resize(self.dim(), 0.0);
+        for (row, u) in places.enumerate() {
+            self.to_local(u, scratch);
+            scratch.iter().enumerate().for_each(|(j, x)| rows[(row, j)] = *x);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Descents of the models under constraints: to the constrained minimum, to a promising point, to what is recommended.
+//! Descents of the models under constraints: to the constrained minimum, to a candidate, to the recommended point.
 
 use super::problem::Problem;
 use super::run::LocalRun;
@@ -27,7 +27,7 @@ impl Bound {
     /// With as much caution as the newest violations ask for.
     pub(super) fn cautious(problem: Problem<'_>, run: &LocalRun, kappa: f64) -> Self {
         let newest = run.now.members.iter().rev();
-        let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(DOUBLINGS);
+        let violated = newest.take_while(|&&p| !problem.observations.outcome(p).is_feasible()).count().min(DOUBLINGS);
         Self { kappa, caution: LEAST_CAUTION * 2.0_f64.powi(violated as i32) }
     }
 }

@@ -1,4 +1,4 @@
-//! What a step knows of the optimum: the constrained minimum of the model, and under noise the lowest mean with some caution.
+//! The recommended point of a step: the constrained minimum of the model; under noise, the least mean plus standard deviation.
 
 use super::descent::{self, Bound};
 use super::merit;
@@ -18,7 +18,7 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
         if problem.constraints() > 0 {
             model.lowest.incumbent = model.outputs.to_normalised(model.standing.merit);
         }
-        let how = (Bound::cautious(problem, run, 0.0), run.now.beta, &*moves(problem, run));
+        let how = (Bound::cautious(problem, run, 0.0), run.now.beta, &*run.extent.moving(problem.domain));
         let centre = vec![0.0; problem.domain.dim()];
         let (x, multipliers) = descent::minimise(problem, &run.now.frame, &model.surrogate, how, &centre);
         let slope = model.outputs.slope(model.lowest.incumbent);
@@ -38,17 +38,12 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     }
 }
 
-/// The axes that are searched by gradients.
-fn moves(problem: Problem<'_>, run: &LocalRun) -> Vec<bool> {
-    (0..problem.domain.dim()).map(|i| run.extent.moves(problem.domain, i)).collect()
-}
-
 /// The lowest mean, with some caution, among points that the models of the constraints allow with as much: its mean and standard deviation, and
 /// whether they allow it; else those of the centre.
 fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, bool) {
     let (frame, surrogate) = (&run.now.frame, &model.surrogate);
     let bound = Bound { kappa: -SPARE, caution: SPARE };
-    let how = (bound, run.now.beta, &*moves(problem, run));
+    let how = (bound, run.now.beta, &*run.extent.moving(problem.domain));
     let start = if model.lowest.minimum.is_empty() { &vec![0.0; frame.dim()] } else { &model.lowest.minimum };
     let (x, _) = descent::minimise(problem, frame, surrogate, how, start);
     let mut u = descent::place(problem, frame, &x);

@@ -8,7 +8,7 @@ use super::region;
 use super::report::{Origin, RestartCause};
 use super::run::{Extent, LocalRun};
 use crate::acquisition::landscape::Landscape;
-use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, nearer};
+use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, Task, nearer};
 use crate::domain::Axis;
 use crate::math;
 use crate::rng::Rng;
@@ -43,7 +43,7 @@ pub(super) fn search(
     let bounds_only = !(domain.is_mixed() || surrogate.has_more()) && problem.known.known.is_empty();
     let maximiser = &mut work.maximiser;
     if bounds_only {
-        maximiser.run(&landscape, frame, &search, rng);
+        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
     } else {
         let found = Climb::new(problem, run, model, (landscape, search), reals_only, maximiser).search(is_new, rng);
         maximiser.load(domain.dim(), &found);
@@ -173,13 +173,14 @@ impl<'a> Climb<'a> {
     fn score(&mut self, places: &[Vec<f64>]) -> Vec<Scored> {
         let (problem, frame) = (self.problem, &self.run.now.frame);
         let search = Search { refinements: 0, ..self.search };
+        let task = Task { landscape: &self.landscape, frame, search: &search, lattice: None };
         if problem.known.known.is_empty() {
-            return self.maximiser.score_places(places, None, &self.landscape, frame, &search);
+            return self.maximiser.score_places(places, task);
         }
         let allowed =
             |u: &Vec<f64>| problem.known.nearest(problem.domain, u, frame.centre()).map(|x| problem.domain.place(&x));
         let places: Vec<Vec<f64>> = places.iter().filter_map(allowed).collect();
-        self.maximiser.score_places(&places, None, &self.landscape, frame, &search)
+        self.maximiser.score_places(&places, task)
     }
 
     /// The places climbed from along the axes that move: by quadratic programs under constraints, else along gradients.
@@ -190,8 +191,9 @@ impl<'a> Climb<'a> {
             return self.score(places);
         }
         if !self.limited {
-            let lattice = Lattice { domain: problem.domain, moves: &self.moves };
-            return self.maximiser.score_places(places, Some(lattice), &self.landscape, frame, search);
+            let lattice = Some(Lattice { domain: problem.domain, moves: &self.moves });
+            let task = Task { landscape: &self.landscape, frame, search, lattice };
+            return self.maximiser.score_places(places, task);
         }
         let bound = Bound::cautious(problem, run, kappa);
         let descend = |u: &Vec<f64>| {

@@ -1,4 +1,4 @@
-//! What is known of the noise in the objective.
+//! The option `noise`.
 
 use super::value::{Kind, Value};
 
