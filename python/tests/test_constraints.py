@@ -47,9 +47,9 @@ def test_a_constraint_as_text_names_the_parameters(bounds):
 def test_a_constraint_as_text_is_checked():
     for text, part in {
         "x0 + 2x1 <= 1": "column 7: an operator is missing before `x1`",
-        "x0 + y <= 1": "`y` is no parameter: there is x0, x1",
+        "x0 + y <= 1": "`y` is not a parameter: the parameters are x0, x1",
         "x0 < 1": "write <=, >= or ==",
-        "x0 + x1 >= 9": "no point within the bounds meets",
+        "x0 + x1 >= 9": "no point within the bounds satisfies",
     }.items():
         with pytest.raises(labcat.InvalidError) as error:
             labcat.Optimizer(BOX, constraints=text)

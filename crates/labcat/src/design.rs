@@ -1,4 +1,4 @@
-//! Where to look before there is a model: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
+//! Initial designs: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
 
 use crate::domain::{Domain, ParameterKind, Scale};
 use crate::math;

@@ -261,7 +261,7 @@ fn is_std(std: f64) -> bool {
 
 /// A number that is not a standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0")]
+#[error("std = {std} is not the standard deviation of a value: it must be a finite number of at least 0")]
 pub struct StdError {
     /// The number.
     pub std: f64,

@@ -1,4 +1,4 @@
-//! The acquisition function of a step: the worth of a point by the models of the objective and of its constraints.
+//! The acquisition function of a step, from the models of the objective and of the constraints.
 
 use super::AcquisitionKind;
 use crate::gp::PointPrediction;

@@ -1,5 +1,5 @@
-//! Maximisation over the trust region ∩ bounds: uniform samples, if asked some of them nearer to the best point, and a local
-//! refinement of the best of them.
+//! Maximisation over the trust region ∩ bounds: uniform samples, optionally some of them close to the best point, then a local
+//! refinement of the best sample.
 
 use super::landscape::{Landscape, Slopes};
 use crate::domain::Domain;

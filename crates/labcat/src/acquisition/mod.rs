@@ -1,4 +1,4 @@
-//! What a candidate is worth, and where that is largest.
+//! Acquisition functions, and their maximisation.
 
 pub(crate) mod landscape;
 pub(crate) mod maximise;

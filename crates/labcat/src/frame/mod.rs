@@ -1,4 +1,4 @@
-//! The local frame: where it is centred, how it is turned and stretched, and how outputs are normalised in it.
+//! The local frame: its centre, rotation and scale, and the normalisation of outputs in it.
 
 mod outputs;
 mod principal;

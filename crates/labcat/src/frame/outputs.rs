@@ -93,7 +93,7 @@ impl Outputs {
 
     /// a: the range of the outputs.
     pub(crate) fn range(self) -> f64 {
-        2.0 * self.half_range
+        (2.0 * self.half_range).min(f64::MAX)
     }
 
     /// b: the smallest of the outputs.

@@ -1,5 +1,5 @@
 //! The model of a step: the objective and the measured constraints as Gaussian processes of the same inputs and kernel. An output shares the
-//! objective's factor as long as it has the same rows and no noise of its own.
+//! objective's factor if it has the same rows and no noise of its own.
 
 use super::{Buffers, Gp, PointPrediction, Prior, add_hessian_of};
 use crate::frame::Tail;

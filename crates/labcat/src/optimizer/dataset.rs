@@ -1,4 +1,4 @@
-//! What a step is made from: the members of a run, their outputs with the noise in each, and what they are worth without it.
+//! The data of a step: the members of the run, their outputs with the noise in each, and their merits.
 
 use super::config::Noise;
 use super::noise::Level;
@@ -117,16 +117,18 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
     let mut begins_again = false;
     for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
         let tied = are_tied(problem, run, output);
+        assume(problem, run, output, tied);
         let was_exact = run.now.noise.level(output).is_none_or(|level| level.sigma == 0.0);
         let members = std::mem::take(&mut run.now.members);
         for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
             let same = |old: &&usize| problem.observations.unit(**old) == problem.observations.unit(new);
+            let Some(value) = problem.output(output, new) else { continue };
             let (mut sum, mut count) = (0.0, 0.0);
-            for value in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
-                (sum, count) = (sum + value, count + 1.0);
+            for old in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
+                (sum, count) = (sum + (value - old), count + 1.0); // 0 to the bit where all are equal
             }
-            if let Some(value) = problem.output(output, new).filter(|_| count > 0.0) {
-                let square = (value - sum / count).powi(2) * count / (count + 1.0);
+            if count > 0.0 {
+                let square = (sum / count).powi(2) * count / (count + 1.0);
                 run.now.noise.level_mut(output).saw(square, tied);
             }
         }
@@ -138,6 +140,19 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
         begin_again(problem, run);
     }
     begins_again
+}
+
+/// Where some values come with their standard deviation, the others have noise of that size until repeats show more.
+fn assume(problem: Problem<'_>, run: &mut LocalRun, output: Output, tied: bool) {
+    if run.now.noise.level(output).is_some_and(|level| level.sigma > 0.0 || level.is_exact(tied)) {
+        return;
+    }
+    let told = |&p: &usize| problem.told_std(output, p);
+    let typical = problem.typical_std(run, output);
+    if typical > 0.0 && !run.now.members.iter().all(|p| told(p).is_some()) {
+        let noisy = run.now.members.iter().filter_map(told).filter(|std| *std > 0.0).count();
+        run.now.noise.level_mut(output).sigma = typical * (run.now.members.len() as f64 / noisy as f64).sqrt();
+    }
 }
 
 /// Whether members at different points have the same value of an output, as rounded values, counts and shares do.

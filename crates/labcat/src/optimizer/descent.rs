@@ -1,4 +1,4 @@
-//! Descents of the models under constraints: to the constrained minimum, to a promising point, to what is recommended.
+//! Descents of the models under constraints: to the constrained minimum, to a candidate, to the recommended point.
 
 use super::problem::Problem;
 use super::run::LocalRun;

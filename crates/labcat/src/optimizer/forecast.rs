@@ -1,5 +1,5 @@
-//! Forecasts: a polynomial that predicts the newest observations far better than the model is followed to its minimum, and now and then a
-//! quadratic of the nearest observations. How much of the predicted reduction came true decides how soon the next one is followed.
+//! Forecasts: the minimum of a polynomial regression is tried if it predicts the newest observations far better than the model does. Now and then the
+//! minimum of a local quadratic regression is tried too. The ratio of actual to predicted reduction decides how soon the next one is tried.
 
 use super::merit::{self, Merit};
 use super::model::{Model, Workspace};

@@ -1,4 +1,4 @@
-//! What orders the members of a run: the value plus a penalty for each violated constraint, both without their noise.
+//! The merit of a member of a run: its value plus a penalty for each violated constraint, both without their noise.
 
 use super::dataset::Output;
 use super::problem::Problem;

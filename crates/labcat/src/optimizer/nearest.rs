@@ -1,4 +1,4 @@
-//! The observations nearest to the best point, and where a polynomial of them has its minimum: what forecasts are made from and give.
+//! The observations nearest to the best point, and the minimum of a polynomial regression of them.
 
 use super::config::Settings;
 use crate::frame::Frame;

@@ -1,6 +1,5 @@
-//! Whose turn it is: the local run; in a space with integers or categories also the search of the reals around the best of them; there, or
-//! if the search is to be global, also a survey of the whole box. Which labels belong together, and in which basin the numbers lie, is
-//! seen from afar; the local runs find it exactly.
+//! Which search has the turn: the local run; in a space with integers or categories also the search of the reals of the best configuration, and,
+//! there or with a global search, a survey of the whole box. The survey finds the labels and the basin; the local runs find the exact minimum.
 
 use super::config::{Scope, Settings};
 use super::dataset::Output;

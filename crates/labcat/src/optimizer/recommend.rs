@@ -1,4 +1,4 @@
-//! What a step knows of the optimum: the constrained minimum of the model, and under noise the lowest mean with some caution.
+//! The recommended point of a step: the constrained minimum of the model; under noise, the least mean plus standard deviation.
 
 use super::config::Preset;
 use super::descent::{self, Bound};

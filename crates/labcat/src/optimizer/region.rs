@@ -1,5 +1,5 @@
-//! Where a run may look: how far its trust region reaches along each axis, which neighbours of a point are left, which configurations
-//! there are.
+//! The region of a run: how far it reaches along each axis, the neighbours of a point that are left, and the configurations of a finite
+//! space.
 
 use super::problem::{Limited, Problem};
 use super::run::{Extent, LocalRun};

@@ -1,5 +1,5 @@
-//! Steps along derivatives: the quadratic with the slopes at the best point and a Hessian of the slopes on the way there is followed to its least
-//! value inside a trust region, as a quasi-Newton method does; the ratio of actual to predicted reduction adapts the region.
+//! Steps along derivatives. A quadratic with the slopes at the best point, and a Hessian from the slopes on the way there, is minimised inside a
+//! trust region, as in a quasi-Newton method. The ratio of actual to predicted reduction adapts the region.
 
 use super::model::Model;
 use super::nearest::Forecast;

@@ -1,4 +1,4 @@
-//! Presets and options. Plain data: no counters, no clocks, no generator.
+//! Presets and options. Plain data without counters, clocks or random numbers.
 
 mod table;
 mod value;
@@ -154,10 +154,10 @@ pub enum ConfigError {
     #[error("there is no option {name:?}{}", hint(.name))]
     UnknownSwitch { name: String },
     /// The text is not a value of the option.
-    #[error("{switch} = {value:?} is not allowed: it takes {allowed}")]
+    #[error("{switch} = {value:?} is not allowed: it must be {allowed}")]
     Unreadable { switch: &'static str, value: String, allowed: String },
     /// The value is outside the option's range.
-    #[error("{switch} = {value} is not allowed: it takes {allowed}")]
+    #[error("{switch} = {value} is not allowed: it must be {allowed}")]
     OutOfRange { switch: &'static str, value: f64, allowed: String },
 }
 

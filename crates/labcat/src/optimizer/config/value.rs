@@ -1,4 +1,4 @@
-//! What an option can hold: how each type of value is read, shown and bounded.
+//! The types of option values: how each is read, shown and bounded.
 
 use super::Scope;
 use crate::acquisition::AcquisitionKind;
