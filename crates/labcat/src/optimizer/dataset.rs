@@ -87,6 +87,30 @@ impl Problem<'_> {
             Noise::Sigma(_) => output != Output::Objective,
         }
     }
+
+    /// Whether a place is at least as near to an evaluation that succeeded as to every one that failed without measuring why, which a constraint
+    /// that only passes or fails does not tell either.
+    pub(super) fn is_among_successes(&self, u: &[f64]) -> bool {
+        let measured = |p: usize| self.observations.outcome(p).constraints();
+        let tests: Vec<usize> = (0..self.constraints()).filter(|&k| self.passes_or_fails(k)).collect();
+        let fails = |p: usize| {
+            let failed = self.observations.value(p).is_none() && measured(p).is_empty();
+            failed || tests.iter().any(|&k| measured(p).get(k).is_some_and(|g| *g > 0.0))
+        };
+        let nearest = |failed: bool| {
+            let wanted = |p: &usize| fails(*p) == failed && (failed || self.observations.value(*p).is_some());
+            let square = |p: usize| self.observations.unit(p).iter().zip(u).map(|(a, b)| (a - b) * (a - b)).sum();
+            (0..self.observations.len()).filter(wanted).map(square).fold(f64::INFINITY, f64::min)
+        };
+        nearest(false) <= nearest(true)
+    }
+
+    /// Whether a measured constraint has but two values.
+    fn passes_or_fails(&self, k: usize) -> bool {
+        let told = || (0..self.observations.len()).filter_map(|p| self.output(Output::Constraint(k), p));
+        let (low, high) = told().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), g| (low.min(g), high.max(g)));
+        told().all(|g| g == low || g == high)
+    }
 }
 
 impl super::noise::Noisy {

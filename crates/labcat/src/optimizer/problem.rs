@@ -95,19 +95,6 @@ impl Problem<'_> {
     pub(super) fn constraints(&self) -> usize {
         self.settings.switches.constraints
     }
-
-    /// Whether a place is at least as near to an evaluation that succeeded as to every one that failed without measuring why.
-    pub(super) fn is_among_successes(&self, u: &[f64]) -> bool {
-        let nearest = |failed: bool| {
-            let these = (0..self.observations.len()).filter(|&p| {
-                self.observations.value(p).is_none() == failed
-                    && (!failed || self.observations.outcome(p).constraints().is_empty())
-            });
-            let square = |p: usize| self.observations.unit(p).iter().zip(u).map(|(a, b)| (a - b) * (a - b)).sum();
-            these.map(square).fold(f64::INFINITY, f64::min)
-        };
-        nearest(false) <= nearest(true)
-    }
 }
 
 /// The next point, and where it comes from.

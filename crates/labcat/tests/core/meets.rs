@@ -492,3 +492,25 @@ fn under_noise_no_point_is_recommended_among_failures() {
         }
     }
 }
+
+#[test]
+fn under_noise_a_constraint_that_passes_or_fails_is_kept() {
+    let (runs, mut kept, mut worst) = (8, 0, 0.0_f64);
+    for seed in 0..runs {
+        let mut dice = Dice(seed);
+        let mut optimizer = optimizer(&[(-5.0, 5.0); 3], config(seed, Noise::Sigma(0.5), 1));
+        for _ in 0..80 {
+            let s = optimizer.ask().unwrap();
+            let g = if s.x.iter().sum::<f64>() > 0.5 { 1.0 } else { -1.0 };
+            let outcome = Outcome::from(bowl(&s.x) + 0.5 * normal(&mut dice));
+            optimizer.tell(s.id, outcome.with_constraints(vec![g])).unwrap();
+        }
+        let excess = optimizer.recommended().unwrap().x.iter().sum::<f64>() - 0.5;
+        kept += u64::from(excess <= 0.0);
+        worst = worst.max(excess);
+    }
+    assert!(
+        kept >= runs - 3 && worst < 0.3,
+        "{kept} of {runs} recommendations are feasible, the worst exceeds by {worst}"
+    );
+}
