@@ -214,5 +214,4 @@ impl Active<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

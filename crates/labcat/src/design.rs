@@ -93,5 +93,4 @@ pub(crate) fn one_more<'a>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

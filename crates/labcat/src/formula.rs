@@ -87,5 +87,4 @@ impl Known {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -334,5 +334,4 @@ fn sum(a: &[f64], x: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -130,5 +130,4 @@ pub(crate) fn bounds_of<'a>(bounds: &mut Vec<(f64, f64)>, d: usize, points: impl
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -199,12 +199,15 @@ fn mistakes_in_constraints_are_found_early_with_their_line_and_column() {
             "\"x + 2y <= 1\"",
             "s.toml:2: `constraint` cannot be \"x + 2y <= 1\": column 6: an operator is missing before `y`",
         ),
-        ("\"x + y <= -50\"", "s.toml:2: no point within the ranges meets `x + y <= -50`: write wider ranges or limits"),
+        (
+            "\"x + y <= -50\"",
+            "s.toml:2: no point within the ranges satisfies `x + y <= -50`: write wider ranges or limits",
+        ),
         (
             "[\"x <= 0\", \"x >= y + 6\", \"y >= 0\"]",
-            "no point within the ranges meets `x <= 0` and `x >= y + 6` and `y >= 0`",
+            "no point within the ranges satisfies `x <= 0` and `x >= y + 6` and `y >= 0`",
         ),
-        ("\"x^2 + y^2 <= -1\"", "s.toml:2: none of 2000 points within the ranges meets `x^2 + y^2 <= -1`"),
+        ("\"x^2 + y^2 <= -1\"", "s.toml:2: none of 2000 points within the ranges satisfies `x^2 + y^2 <= -1`"),
         ("\"x*y == 1\"", "an equation must be linear"),
         ("\"x < 1\"", "column 3: a limit is met or not: write <=, >= or ==, not `<`"),
         ("\"$(reboot) <= x\"", "column 1: `$` is no part of a formula, which has numbers, names, + - * / ^"),
@@ -369,7 +372,7 @@ fn constraints_hold_among_integers_and_categories() {
     let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
     assert!(best["feasible"] == json!(true) && number(&best["value"]) < -21.0, "{best}");
     dir.write("t.toml", &format!("{}{parameters}", general.replace("n*size <= 40", "n*size <= 3")));
-    dir.labcat(&["check", "t.toml"]).expect(2).says("none of 2000 points within the ranges meets");
+    dir.labcat(&["check", "t.toml"]).expect(2).says("none of 2000 points within the ranges satisfies");
 }
 
 #[test]

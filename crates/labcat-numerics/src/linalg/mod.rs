@@ -255,5 +255,4 @@ pub fn axpy(y: &mut [f64], c: f64, x: &[f64]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

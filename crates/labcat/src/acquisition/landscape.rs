@@ -11,7 +11,7 @@ pub(crate) struct Landscape<'a> {
     pub(crate) kind: AcquisitionKind,
     /// The output to improve on.
     pub(crate) incumbent: f64,
-    /// Factor on σ.
+    /// Factor on σ: above 1 the model is trusted less, and more is explored.
     pub(crate) optimism: f64,
 }
 

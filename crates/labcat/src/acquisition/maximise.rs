@@ -27,8 +27,6 @@ pub(crate) struct Search {
     /// How many of them are drawn near the best point, at every scale: late in a run what is left to gain lies closer to it than any
     /// uniform sample, while far away σ grows faster than μ and keeps the refinement there.
     pub(crate) near: usize,
-    /// Factor on σ: above 1 the model is trusted less, and more is explored.
-    pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
     pub(crate) refinements: usize,
 }

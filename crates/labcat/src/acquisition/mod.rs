@@ -49,5 +49,4 @@ impl AcquisitionKind {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -135,9 +135,16 @@ fn model(rng: &mut Rng, d: usize, beta: f64) -> Gp {
     Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-3), &y, buffers).unwrap()
 }
 
-fn maximise(maximiser: &mut Maximiser, gp: &Gp, frame: &Frame, kind: AcquisitionKind, search: &Search, rng: &mut Rng) {
+fn maximise(
+    maximiser: &mut Maximiser,
+    gp: &Gp,
+    frame: &Frame,
+    (kind, optimism): (AcquisitionKind, f64),
+    search: &Search,
+    rng: &mut Rng,
+) {
     let surrogate = Surrogate::new(gp.clone());
-    let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism: search.optimism };
+    let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism };
     maximiser.run(Task { landscape: &landscape, frame, search, lattice: None }, rng);
 }
 
@@ -153,9 +160,9 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                     let beta = 0.5;
                     let gp = model(&mut rng, d, beta);
                     let (candidates, near) = (10 * d, 4 * d);
-                    let search = Search { beta, candidates, near, optimism: 1.5, refinements };
+                    let search = Search { beta, candidates, near, refinements };
                     let mut maximiser = Maximiser::default();
-                    maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, &mut rng);
+                    maximise(&mut maximiser, &gp, &frame, (LogExpectedImprovement, 1.5), &search, &mut rng);
                     let mut local = vec![0.0; d];
                     for taken in 0..search.candidates {
                         let candidate = maximiser.best().unwrap();
@@ -196,9 +203,9 @@ fn refinement_never_loses() {
                 let gp = model(&mut rng, d, 0.5);
                 let mut scores = Vec::new();
                 for refinements in [0, 1, 20] {
-                    let search = Search { beta: 0.5, candidates: 10 * d, near: 5 * d, optimism: 2.0, refinements };
+                    let search = Search { beta: 0.5, candidates: 10 * d, near: 5 * d, refinements };
                     let mut maximiser = Maximiser::default();
-                    maximise(&mut maximiser, &gp, &frame, kind, &search, &mut Rng::new(3));
+                    maximise(&mut maximiser, &gp, &frame, (kind, 2.0), &search, &mut Rng::new(3));
                     scores.push(maximiser.best().unwrap().score);
                 }
                 assert!(scores[0] <= scores[1] && scores[1] <= scores[2], "{scores:?}");
@@ -213,9 +220,9 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let d = 20; // about 2⁻²⁰ of the samples around a corner lie inside: rejection alone would draw 10⁸ of them
     let frame = turned(&mut rng, d, 1.0, 0.1);
     let gp = model(&mut rng, d, 0.5);
-    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, optimism: 1.0, refinements: 0 };
+    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, refinements: 0 };
     let mut maximiser = Maximiser::default();
-    maximise(&mut maximiser, &gp, &frame, ExpectedImprovement, &search, &mut rng);
+    maximise(&mut maximiser, &gp, &frame, (ExpectedImprovement, 1.0), &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
 }
 
@@ -236,9 +243,9 @@ fn near_samples_find_what_uniform_ones_miss() {
     }
     let gp = Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-6), &y, buffers).unwrap();
     let best_score = |near: usize, rng: &mut Rng| {
-        let search = Search { beta: 0.7, candidates: 10 * d, near, optimism: 0.1, refinements: 20 };
+        let search = Search { beta: 0.7, candidates: 10 * d, near, refinements: 20 };
         let mut maximiser = Maximiser::default();
-        maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, rng);
+        maximise(&mut maximiser, &gp, &frame, (LogExpectedImprovement, 0.1), &search, rng);
         maximiser.best().unwrap().score
     };
     let (mut uniform, mut near) = (0.0, 0.0);

@@ -388,5 +388,4 @@ fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

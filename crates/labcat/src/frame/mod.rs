@@ -221,5 +221,4 @@ wide! {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -492,7 +492,7 @@ impl Gp {
     /// Adds the second derivatives of the mean.
     fn add_hessian(&self, x: &[f64], out: &mut Matrix) {
         if self.is_plain() {
-            return self.add_hessian_of(x, &self.b.alpha, 1.0, out);
+            return add_hessian_of(self, x, &self.b.alpha, 1.0, out);
         }
         // Slopes have third derivatives of the kernel, which need not exist: differences of the mean's gradient.
         const DIFFERENCE: f64 = 1e-4;
@@ -509,11 +509,6 @@ impl Gp {
                 }
             }
         }
-    }
-
-    /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
-    fn add_hessian_of(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
-        bend(self, (x, &self.correlated(x, 0.0)), alpha, weight, out);
     }
 
     /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
@@ -665,9 +660,10 @@ wide! {
 }
 
 wide! {
-    /// [`Gp::add_hessian_of`]: some rows i of a column j at a time; each entry takes its terms in the order of the inputs.
-    fn bend(gp: &Gp, at: (&[f64], &PointPrediction), alpha: &[f64], weight: f64, out: &mut Matrix) {
-        let (b, prior, (x, at)) = (&gp.b, &gp.prior, at);
+    /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ. Some rows of a column at a time; each
+    /// entry takes its terms in the order of i.
+    fn add_hessian_of(gp: &Gp, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
+        let (b, prior, at) = (&gp.b, &gp.prior, gp.correlated(x, 0.0));
         let terms = at.s.iter().zip(&at.k).zip(alpha).map(|((s, k), alpha)| {
             let ((slope, bend), scaled) = (prior.kernel.slopes_at(*s, *k), weight * alpha * prior.signal);
             (4.0 * scaled * bend, 2.0 * scaled * slope)
@@ -742,5 +738,4 @@ wide! {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The model of a step: the objective and the measured constraints as Gaussian processes of the same inputs and kernel. An output shares the
 //! objective's factor if it has the same rows and no noise of its own.
 
-use super::{Buffers, Gp, PointPrediction, Prior};
+use super::{Buffers, Gp, PointPrediction, Prior, add_hessian_of};
 use crate::frame::Tail;
 use crate::linalg::{self, Matrix};
 use crate::math;
@@ -240,12 +240,12 @@ impl Surrogate {
         self.gp.add_hessian(x, out);
         for (constraint, m) in self.constraints.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
             match &constraint.process {
-                Process::Shared { alpha, .. } => self.gp.add_hessian_of(x, alpha, *m, out),
-                Process::Own(gp, stretch) if stretch.is_empty() => gp.add_hessian_of(x, gp.weights(), *m, out),
+                Process::Shared { alpha, .. } => add_hessian_of(&self.gp, x, alpha, *m, out),
+                Process::Own(gp, stretch) if stretch.is_empty() => add_hessian_of(gp, x, gp.weights(), *m, out),
                 Process::Own(gp, stretch) => {
                     let mut own = Matrix::zeros(x.len(), x.len());
                     let x: Vec<f64> = x.iter().zip(stretch).map(|(x, s)| x * s).collect();
-                    gp.add_hessian_of(&x, gp.weights(), *m, &mut own);
+                    add_hessian_of(gp, &x, gp.weights(), *m, &mut own);
                     for (j, s) in stretch.iter().enumerate() {
                         stretch.iter().enumerate().for_each(|(i, r)| out[(i, j)] += r * s * own[(i, j)]);
                     }

@@ -398,11 +398,16 @@ impl Optimizer {
         self.work.reclaim(self.model.take());
     }
 
+    /// The id of a point that is given out or told.
+    fn name(&mut self, x: &[f64]) -> TrialId {
+        self.seen.insert(x);
+        self.next_id += 1;
+        TrialId(self.next_id - 1)
+    }
+
     /// Gives out a point.
     fn suggest(&mut self, x: Vec<f64>, run: usize) -> Suggestion {
-        let id = TrialId(self.next_id);
-        self.next_id += 1;
-        self.seen.insert(&x);
+        let id = self.name(&x);
         self.pending.push(Pending { id, x: x.clone(), run });
         Suggestion { id, x }
     }
@@ -427,9 +432,7 @@ impl Optimizer {
         self.domain.check(x)?;
         let outcome = self.checked(outcome.into())?;
         let x = self.domain.canonical(x);
-        let id = TrialId(self.next_id);
-        self.next_id += 1;
-        self.seen.insert(&x);
+        let id = self.name(&x);
         self.record(Evaluation { id, x, outcome, run: self.run.number });
         Ok(id)
     }
@@ -519,20 +522,17 @@ impl Optimizer {
         }
         let [start] = points else { return Ok(()) };
         if begins {
-            self.begin_around(start, radius);
             // The first frame is as wide as the design, so that its points spread over the trust region.
-            let u = self.domain.place(start);
-            let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
-            let scale: Vec<f64> =
-                (0..u.len()).map(|j| (reach(j) / self.settings.region.beta).clamp(1e-9, 1.0)).collect();
+            let reach = self.begin_around(start, radius).into_iter();
+            let scale = reach.map(|reach| (reach / self.settings.region.beta).min(1.0));
             let frame = std::mem::take(&mut self.run.now.frame);
-            self.run.now.frame = frame.with_scale(scale.into_iter().map(|s| if s > 1e-9 { s } else { 1.0 }));
+            self.run.now.frame = frame.with_scale(scale.map(|s| if s > 1e-9 { s } else { 1.0 }));
         }
         Ok(())
     }
 
-    /// The design of the run lies around a point.
-    fn begin_around(&mut self, start: &[f64], radius: Option<&[f64]>) {
+    /// The design of the run lies around a point. Gives how far it reaches along each axis.
+    fn begin_around(&mut self, start: &[f64], radius: Option<&[f64]>) -> Vec<f64> {
         // Under noise, smaller differences are not seen. The streams of `paper` stay as they were.
         let switches = &self.settings.switches;
         let near = switches.noise == Noise::None && switches.preset != Preset::Paper;
@@ -542,8 +542,10 @@ impl Optimizer {
         let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
         self.run.design = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
         let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
-        let mut steps: Vec<f64> = (0..u.len()).map(reach).filter(|step| *step > 0.0).collect();
+        let reach: Vec<f64> = (0..u.len()).map(reach).collect();
+        let mut steps: Vec<f64> = reach.iter().copied().filter(|step| *step > 0.0).collect();
         self.run.radius = math::median(&mut steps).unwrap_or(0.0);
+        reach
     }
 
     /// Has a restart with residuals go on with a design around the best point of its first one: a linear trend over the whole box leads into a

@@ -92,5 +92,4 @@ pub(super) fn update_model(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

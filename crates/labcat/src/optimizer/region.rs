@@ -26,8 +26,8 @@ pub(super) fn is_small(domain: &Domain) -> bool {
     domain.list_length().is_some_and(|n| n <= SMALL_SPACE)
 }
 
-pub(super) fn has_reals(domain: &Domain) -> bool {
-    domain.axes().contains(&Axis::Real)
+pub(super) fn count_reals(domain: &Domain) -> usize {
+    domain.axes().iter().filter(|a| **a == Axis::Real).count()
 }
 
 /// How far the trust region reaches along each axis, in local units: β; at least a step for integers; everywhere for categories,

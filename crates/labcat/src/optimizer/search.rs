@@ -36,7 +36,8 @@ pub(super) fn search(
     let Problem { domain, settings, pending, seen, .. } = problem;
     let (search, frame) = (search_of(problem, run)?, &run.now.frame);
     let (surrogate, kind) = (&model.surrogate, settings.switches.acquisition);
-    let landscape = Landscape { surrogate, kind, incumbent: model.lowest.incumbent, optimism: search.optimism };
+    let optimism = settings.switches.optimism * if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
+    let landscape = Landscape { surrogate, kind, incumbent: model.lowest.incumbent, optimism };
     // Under noise a point may be evaluated again, but not while it is.
     let again = surrogate.has_noise();
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
@@ -79,8 +80,7 @@ fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCaus
         let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i));
         beta = moving.fold(1.0, |beta: f64, (_, scale)| beta.max(2.0 / scale)); // every way through the box
     }
-    let daring = if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
-    Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
+    Ok(Search { beta, ..settings.search })
 }
 
 /// How much of the trust region a suggestion looks at. One region has use for few points at a time; where more than these are
@@ -209,7 +209,7 @@ impl<'a> Climb<'a> {
     /// climbed by gradients and the rest by steps and other labels, in turn. Under constraints the climb begins at the centre and at the
     /// model's constrained minimum as well; while that finds better points it is followed, whatever might be found elsewhere.
     fn climb(&mut self, rng: &mut Rng) -> Vec<Scored> {
-        let (domain, optimism) = (self.problem.domain, self.search.optimism);
+        let (domain, optimism) = (self.problem.domain, self.landscape.optimism);
         let mut places = self.samples(rng);
         places.extend(self.neighbours(self.run.now.frame.centre()));
         let mut found = self.score(&places);

@@ -1,12 +1,10 @@
 //! Presets and options. Plain data without counters, clocks or random numbers.
 
-mod noise;
 mod table;
 mod value;
 
-pub use noise::Noise;
 pub use table::{Config, SWITCHES, Switch};
-pub use value::{Kind, Range};
+pub use value::{Kind, Noise, Range};
 
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
@@ -116,7 +114,6 @@ impl Config {
                 beta,
                 candidates,
                 near: (self.near * candidates as f64).round() as usize,
-                optimism: self.optimism,
                 refinements: self.refine,
             },
             budget: self.budget.unwrap_or(usize::MAX),
