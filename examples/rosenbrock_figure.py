@@ -30,11 +30,11 @@ for ax, rotation in zip(axes, (False, True)):
         preset="paper",
         rotation=rotation,
     )
-    plots.path(result, rosenbrock, ax=ax)
+    plots.path(result, rosenbrock, resolution=200, ax=ax)
     kind = "with" if rotation else "without"
-    ax.set_title(f"{kind} rotation: {result.fun:.1e} after {result.nfev} evaluations")
+    ax.set_title(f"{kind} rotation: value {result.fun:.2g} after {result.nfev} evaluations", fontsize=11)
     print(f"{kind} rotation: value {result.fun:.1e} after {result.nfev} evaluations")
 
 target = sys.argv[1] if len(sys.argv) > 1 else "rosenbrock.png"
-figure.savefig(target, dpi=70)
+figure.savefig(target, dpi=100, pil_kwargs={"optimize": True})
 print(f"wrote {target}")

@@ -8,6 +8,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from generated import PAGES
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +17,7 @@ OUTSIDE = "repository"
 """Where files of the repository that pages link to are found in the site."""
 PICTURES = {".png", ".gif", ".svg"}
 LINK = re.compile(r"(?<=\]\()(?!#|[a-z]+:)([^)#\s]+)(#[^)\s]*)?(?=\))")
+BEGINS = re.compile(r"\s*(- |\d+\. |\|)")
 INCLUDE = re.compile(r"^--8<-- (\S+)$", re.MULTILINE)
 """A file of the repository, inside a block of code."""
 
@@ -48,8 +50,25 @@ def on_page_markdown(markdown, page, **_):
             return match[0]
         return os.path.relpath(site_uri(path), PurePosixPath(page.file.src_uri).parent) + (match[2] or "")
 
+    for fault in unseparated(markdown):
+        raise PluginError(f"{here}: a blank line is missing before {fault!r}")
     markdown = with_outputs(outside_code(markdown, lambda line: LINK.sub(relative, line)), page.file.src_uri)
     return INCLUDE.sub(lambda match: (ROOT / match[1]).read_text().rstrip(), markdown)
+
+
+def unseparated(markdown: str) -> list[str]:
+    """Lines that begin a list or a table and follow a paragraph at once: Python-Markdown makes them part of it."""
+    found, before = [], []
+
+    def look(line):
+        begins = BEGINS.match(line)
+        if begins and before[-1:] and before[-1].strip() and not BEGINS.match(before[-1]) and not before[-1].startswith(("  ", "#", "<")):
+            found.append(line)
+        before.append(line)
+        return line
+
+    outside_code(markdown, look)
+    return found
 
 
 def repository_path(uri: str) -> str:

@@ -132,7 +132,7 @@ def measured(returned: Any, count: int, jac: bool) -> Outcome:
     An `Outcome`; ``value``; ``(value, gradient)``; ``(value, constraints)``; ``(value, gradient, constraints)``;
     or a dictionary with "value" and "gradient", "constraints". The value may be None where a constraint is violated.
     """
-    what = "what the objective returned"
+    what = "the return value of the objective"
     if isinstance(returned, Outcome):
         return returned
     if not (count or jac):

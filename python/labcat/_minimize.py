@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
@@ -105,7 +105,7 @@ def minimize(
         Several points replace the initial design. Vectors, dictionaries, or a pandas row or frame.
     radius
         Distance of the initial design from `x0`, in the units of the parameters: one number, one
-        for each parameter, or a dictionary by name. The default is .3 times the distance of `x0` from zero, but
+        for each parameter, or a dictionary by name. The default is 0.3 times the distance of `x0` from zero, but
         at least 1/2000 and at most 1/20 of each range (1/200 where `x0` is zero). With the preset
         "paper" or `initial_points` the default is a design of the whole box, with `x0` as its first point.
     history
@@ -332,6 +332,7 @@ def prepared(
     names = inspect.signature(own or minimize).parameters
     check_names(switches, tuple(name for name in names if name not in _NOT_ITS_OWN))
     _check_callback(callback)
+    bounds = list(bounds) if isinstance(bounds, Iterator) else bounds  # they are read more than once
     space, named = space_of(bounds)
     count, known = split(constraints, space)
     named_space = space if named else None

@@ -175,7 +175,7 @@ class Optimizer:
         self._known = known
 
     @classmethod
-    def from_json(cls, text: str, *, constraints: Constraints | None = None) -> Optimizer:
+    def from_json(cls, text: str | bytes, *, constraints: Constraints | None = None) -> Optimizer:
         """Restores an optimiser from `to_json`; it continues bit for bit.
 
         Its parameters count as named unless their names are x0, x1, … Known constraints that are
@@ -192,12 +192,16 @@ class Optimizer:
     @classmethod
     def _restore(
         cls,
-        text: str,
+        text: str | bytes,
         named: bool | None,
         space: Space | None = None,
         known: Known | None = None,
         constraints: Constraints | None = None,
     ) -> Optimizer:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+        if not isinstance(text, str):
+            raise InvalidError(f"a state is {text!r}; allowed: the text that to_json gave")
         optimizer = cls.__new__(cls)
         state, part = parted(text)
         core = _labcat.Core.from_json(state)
@@ -510,7 +514,7 @@ class Optimizer:
         """Sets the starting point: it is suggested first, and the rest of the initial design lies around it.
 
         Each point of the design has one parameter changed by `radius`: in the units of the parameters, one number
-        for all of them, one for each, or a dictionary by name. The default is .3 times the distance of the point
+        for all of them, one for each, or a dictionary by name. The default is 0.3 times the distance of the point
         from zero, but at least 1/2000 and at most 1/20 of each range (1/200 where it is zero).
         Several points are the initial design themselves. If a point was already suggested, the new points are
         simply suggested next.

@@ -69,7 +69,8 @@ class Outcome:
         if value is not None and math.isnan(value) and limits:
             value = None  # only the constraints were measured
         std = None if self.std is None else as_value(self.std, "std", "a finite number of at least 0")
-        reason = None if self.reason is None else str(self.reason)[:_LONGEST_REASON]
+        # Half of a pair of surrogates is no text that could be saved.
+        reason = None if self.reason is None else str(self.reason)[:_LONGEST_REASON].encode("utf-8", "replace").decode()
         for name, part in (
             ("value", value),
             ("std", std),

@@ -179,7 +179,7 @@ class Categorical(_Shown):
     @property
     def allowed(self) -> str:
         """What is allowed, in words."""
-        return f"it takes {', '.join(map(repr, self.choices))}"
+        return f"it must be one of {', '.join(map(repr, self.choices))}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -211,7 +211,7 @@ class Boolean(_Shown):
     @property
     def allowed(self) -> str:
         """What is allowed, in words."""
-        return "it takes False and True"
+        return "it must be False or True"
 
 
 @dataclass(frozen=True, repr=False)

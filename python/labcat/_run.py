@@ -240,6 +240,9 @@ class Run:
             message += f" (no budget was given: it was {per_parameter} per parameter, {budget})"
         if (self._optimizer.report or {}).get("gradients_left_out"):
             message += "; the gradients do not agree with the values around the best point and were left out"
+        best = self._optimizer.best
+        if self._optimizer.config["noise"] == "none" and best is not None and best.std:
+            message += '; the standard deviations of the values were not used: say noise="auto"'
         return message
 
     def _broken_off(self, exception: BaseException) -> OptimizeResult:

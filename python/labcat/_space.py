@@ -293,6 +293,10 @@ def _pairs(bounds: Any) -> list[tuple[float, float]]:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         low, high = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         return list(zip(low.tolist(), high.tolist()))
+    if hasattr(bounds, "to_numpy"):
+        bounds = bounds.to_numpy()  # a data frame, which iterates over the names of its columns
+    elif isinstance(bounds, Iterator):
+        bounds = list(bounds)
     try:
         pairs = [(low, high) for low, high in bounds]
     except (TypeError, ValueError):

@@ -7,6 +7,8 @@ import difflib
 import math
 import operator
 from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -160,8 +162,10 @@ def _takes_word(type: str, word: str) -> bool:
 
 def switch_value(name: str, value: object) -> Setting:
     """The value of one option as the core takes it."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
+    if isinstance(value, (Decimal, Fraction)):
+        value = as_float(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         return int(value)  # 1e3 evaluations are 1000
     if value is None or isinstance(value, (bool, int, float)):
@@ -172,10 +176,13 @@ def switch_value(name: str, value: object) -> Setting:
 
 
 def real_array(numbers: Any) -> npt.NDArray[np.float64]:
-    """Numbers as an array; a TypeError if they are complex, because no part of them may be dropped."""
+    """Numbers as an array; a TypeError if they are complex, because no part of them may be dropped, or text."""
     if np.iscomplexobj(numbers):
         raise TypeError("complex numbers")
-    return np.asarray(numbers, dtype=np.float64)
+    array = np.asarray(numbers)
+    if array.dtype.kind in "SU":
+        raise TypeError("text")
+    return array.astype(np.float64, copy=False)
 
 
 def as_array(numbers: object, what: str) -> npt.NDArray[np.float64]:

@@ -47,9 +47,9 @@ def test_a_constraint_as_text_names_the_parameters(bounds):
 def test_a_constraint_as_text_is_checked():
     for text, part in {
         "x0 + 2x1 <= 1": "column 7: an operator is missing before `x1`",
-        "x0 + y <= 1": "`y` is no parameter: there is x0, x1",
+        "x0 + y <= 1": "`y` is not a parameter: the parameters are x0, x1",
         "x0 < 1": "write <=, >= or ==",
-        "x0 + x1 >= 9": "no point within the bounds meets",
+        "x0 + x1 >= 9": "no point within the bounds satisfies",
     }.items():
         with pytest.raises(labcat.InvalidError) as error:
             labcat.Optimizer(BOX, constraints=text)
@@ -75,7 +75,7 @@ def test_an_empty_set_is_an_error_before_the_first_evaluation():
         scipy_optimize.LinearConstraint([[1, 1]], 5, np.inf),
         scipy_optimize.NonlinearConstraint(lambda x: 1.0, 2, 3),
     ):
-        with pytest.raises(labcat.InvalidError, match="meets the"):
+        with pytest.raises(labcat.InvalidError, match="satisfies the"):
             labcat.minimize(lambda x: pytest.fail("evaluated"), BOX, constraints=known, budget=5)
 
 
@@ -206,7 +206,7 @@ def test_known_constraints_with_integers_and_categories():
         p = result.optimizer.space.to_dict(x)
         assert p["n"] + 4 * p["x"] <= 6 and (p["kind"] != "c" or p["n"] <= 2)
     assert result.fun - mixed_least() < 1e-3
-    with pytest.raises(labcat.InvalidError, match="factor for `kind`, a choice"):
+    with pytest.raises(labcat.InvalidError, match="factor for `kind`, a category"):
         labcat.Optimizer(MIXED, constraints=scipy_optimize.LinearConstraint([[0, 1, 0]], ub=1))
 
 

@@ -50,7 +50,7 @@ def test_values_that_are_not_finite_are_failed_evaluations(value, on_error):
 
 @pytest.mark.parametrize("value", NO_NUMBERS.values(), ids=NO_NUMBERS)
 def test_a_return_that_is_no_number_is_raised(value):
-    with pytest.raises(labcat.InvalidError, match="what the objective returned is") as caught:
+    with pytest.raises(labcat.InvalidError, match="the return value of the objective is") as caught:
         labcat.minimize(every_third(value), BOX, budget=30, rng=1)
     result = caught.value.labcat_result
     assert result.nfev == 2 and result.fun == sphere(result.x)

@@ -1,6 +1,8 @@
 """What people try first, and how they are told what to write."""
 
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -231,3 +233,46 @@ def test_conditions_of_several_parameters():
 def test_conditions_that_are_none(when):
     with pytest.raises(labcat.InvalidError, match="condition of 'x' is"):
         labcat.Space(kind=["a", "b"], x=labcat.Real(0, 1, when=when))
+
+
+@pytest.mark.parametrize("make", [lambda: zip([0, -1], [1, 1]), lambda: ((0, 1) for _ in range(2)), lambda: iter(BOX)])
+def test_bounds_that_can_be_read_once(make):
+    assert labcat.minimize(bowl, make(), budget=5, rng=1).x.shape == (2,)
+    assert len(labcat.Optimizer(make()).space) == 2
+
+
+def test_bounds_in_a_data_frame():
+    pd = pytest.importorskip("pandas")
+    space = labcat.Optimizer(pd.DataFrame({"low": [0, 1], "high": [2, 3]})).space
+    assert [(p.low, p.high) for p in space.values()] == [(0, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("number", [Decimal("0.5"), Fraction(1, 2), np.array(0.5), np.float32(0.5)])
+def test_options_are_numbers_of_any_type(number):
+    assert labcat.Optimizer(BOX, noise=number, target=number).config["noise"] == 0.5
+
+
+def test_text_is_no_number():
+    optimizer = labcat.Optimizer(BOX, constraints=1, rng=1)
+    with pytest.raises(labcat.InvalidError, match=r"constraints: \['1'\]; allowed: a list of real numbers"):
+        optimizer.tell(optimizer.ask(), 1.0, constraints=["1"])
+
+
+@pytest.mark.parametrize("text", [None, 3, []])
+def test_a_state_is_text(text):
+    with pytest.raises(labcat.InvalidError, match="a state is .*; allowed: the text that to_json gave"):
+        labcat.Optimizer.from_json(text)
+    state = labcat.Optimizer(BOX, rng=1).to_json()
+    assert labcat.Optimizer.from_json(state.encode()).to_json() == state
+
+
+def test_half_a_pair_of_surrogates_in_a_reason():
+    optimizer = labcat.Optimizer(BOX, rng=1)
+    optimizer.fail(optimizer.ask(), reason="caf\u00e9 \ud800")
+    assert labcat.Optimizer.from_json(optimizer.to_json()).history.reason == ["caf\u00e9 ?"]
+
+
+@pytest.mark.parametrize("noise, said", [("none", True), ("auto", False)])
+def test_standard_deviations_that_are_not_used_are_in_the_message(noise, said):
+    result = labcat.minimize(lambda x: labcat.Outcome(bowl(x), std=0.1), BOX, budget=5, rng=1, noise=noise)
+    assert ('standard deviations of the values were not used: say noise="auto"' in result.message) is said

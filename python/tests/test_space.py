@@ -79,10 +79,10 @@ def test_wrong_bounds_are_errors_that_name_the_parameter(bounds, named_in_messag
         (lambda: labcat.Space(k=labcat.Categorical([])), "at least one"),
         (lambda: labcat.Space(k=labcat.Categorical(["a", "a"])), "all different"),
         (lambda: labcat.Space(x=labcat.Real(0, 1, when={"k": 1})), "'x' depends on 'k'.*before it"),
-        (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when={"k": 7})), "False and True"),
+        (lambda: labcat.Space(k=labcat.Boolean(), x=labcat.Real(0, 1, when={"k": 7})), "False or True"),
         (
             lambda: labcat.Space(k=labcat.Categorical(["a", "b"]), x=labcat.Real(0, 1, when={"k": "c"})),
-            "'x' depends on 'k' being 'c', which it never is: it takes 'a', 'b'",
+            "'x' depends on 'k' being 'c', which it never is: it must be one of 'a', 'b'",
         ),
         (lambda: labcat.Space(k=["lu", 3]), "high|low"),
         (lambda: labcat.Space(k=(1, 2, 3)), r"a pair \(low, high\) of numbers or a list of labels"),
@@ -208,7 +208,7 @@ def test_a_log_scale_spreads_the_design_over_the_magnitudes():
         ({"n": labcat.Integer(-(10**400), 0)}, r"the low of parameter 'n' .* at most 2\*\*53"),
         ({"n": labcat.Integer(0.5, 3)}, r"the low of parameter 'n' is 0\.5; it must be an integer"),
         ({"\ud800": (0, 1)}, "not Unicode text"),
-        ({"b": labcat.Boolean(), "a": labcat.Real(0, 1, when={"b": []})}, "being none of its values: it takes False and True"),
+        ({"b": labcat.Boolean(), "a": labcat.Real(0, 1, when={"b": []})}, "being none of its values: it must be False or True"),
     ],
 )
 def test_what_no_space_can_have_is_named(bounds, message):

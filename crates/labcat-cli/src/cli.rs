@@ -10,15 +10,15 @@ use crate::switches::Switches;
 
 const OVERVIEW: &str = "\
 Examples:
-  labcat demo                                   see it work
+  labcat demo                              see it work
   labcat init -p x:-5:10 -p y:-5:10 -- python3 simulate.py --x={x} --y={y}
-  labcat run study.toml                         optimise the program; run it again to resume
-  labcat best study.toml                        the best point so far
-  labcat report study.toml -o study.html        everything, as one page
-  labcat serve study.toml                       the same, live in a browser
+  labcat run study.toml                    start; the same command resumes
+  labcat best study.toml                   the best point so far
+  labcat report study.toml -o study.html   everything, as one page
+  labcat serve study.toml                  the same, live in a browser
 
-  labcat ask study.toml                         without a program: ask for a point,
-  labcat tell study.toml 0 3.25                 measure it, and tell its value
+  labcat ask study.toml                    without a program: ask for a point,
+  labcat tell study.toml 0 3.25            measure it, and tell its value
 
 Exit status: 0 done; 1 the run failed; 2 wrong usage or an invalid study; 130 interrupted, resumable.";
 
@@ -110,7 +110,7 @@ Examples:
   labcat run study.toml                 start, or resume after an interruption
   labcat run study.toml --workers 4     four evaluations at a time
   labcat run study.toml --budget 300    continue up to 300 evaluations in total
-  labcat run study.toml --json          one JSON object per event on standard output
+  labcat run study.toml --json          print one JSON object per event
 
 Ctrl-C ends the running evaluations; the study can be resumed at any time.")]
 pub(crate) struct Run {
@@ -131,7 +131,7 @@ pub(crate) struct Run {
 #[command(after_help = "\
 Examples:
   labcat worker study.toml &            one worker,
-  labcat worker study.toml &            and another, at any time, from any terminal on this machine
+  labcat worker study.toml &            and another, at any time
   labcat status study.toml
 
 If a worker dies, another one takes over its evaluation. Ctrl-C ends this worker's evaluation; the others continue.")]
@@ -198,11 +198,13 @@ pub(crate) struct Ask {
 #[command(after_help = "\
 Examples:
   labcat tell study.toml 12 3.25
-  labcat tell study.toml 12 3.25 mass=4.5    with a result that a constraint of the study needs
-  labcat tell study.toml 12 3.25 --std 0.1 mass=4.5 mass_std=0.2    with the noise of both
-  labcat tell study.toml 12 '{\"residuals\": [0.5, -0.2, 0.1]}'       of a fit to data
-  labcat tell study.toml 13 failed           the experiment gave no value
-  labcat tell study.toml 14 3.25 --at x=72.9    measured at another point than the suggested one")]
+  labcat tell study.toml 13 failed                no value
+  labcat tell study.toml 14 3.25 --at x=72.9      measured at another point
+  labcat tell study.toml 12 3.25 mass=4.5         with a result for a constraint
+  labcat tell study.toml 12 3.25 --std 0.1 mass=4.5 mass_std=0.2
+                                                  with the noise of both
+  labcat tell study.toml 12 '{\"residuals\": [0.5, -0.2]}'
+                                                  the residuals of a fit to data")]
 pub(crate) struct Tell {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -228,9 +230,9 @@ pub(crate) struct Tell {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  labcat enqueue study.toml x=0.5 solver=lu     the next `labcat ask` or `labcat run` takes this point
+  labcat enqueue study.toml x=0.5 solver=lu
 
-Once it is evaluated, a queued point counts like any other.")]
+The next `labcat ask` or `labcat run` takes this point. Once it is evaluated, a queued point counts like any other.")]
 pub(crate) struct Enqueue {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -281,8 +283,8 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat correct study.toml 12 0.325     evaluation 12 was told as 3.25 by mistake
-  labcat correct study.toml 13 failed    evaluation 13 should not have been given a value")]
+  labcat correct study.toml 12 0.325     the value of evaluation 12 was wrong
+  labcat correct study.toml 13 failed    evaluation 13 should have no value")]
 pub(crate) struct Correct {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -300,10 +302,12 @@ pub(crate) struct Correct {
 #[command(after_help = "\
 Examples:
   labcat import study.toml known.csv
-  labcat import study.toml known.csv --skip-outside     after a range has been narrowed
+  labcat import study.toml known.csv --skip-outside    a range was narrowed
 
-The first line names the columns: each parameter, `value`, and the results that the study's constraints need. The columns
-`status` (`failed` marks a failure) and `std` are optional; other columns are ignored. Files of `labcat export` can be imported.
+The first line names the columns: each parameter, `value`, and the results that the study's constraints need. \
+The columns `status` (`failed` marks a failure) and `std` are optional; other columns are ignored. \
+Files of `labcat export` can be imported.
+
 Rows that the study already has are skipped. If a row is wrong, the message names it, and nothing is imported.")]
 pub(crate) struct Import {
     #[command(flatten)]
@@ -319,8 +323,8 @@ pub(crate) struct Import {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat status study.toml        progress, best, pending evaluations, failures and their reasons
-  labcat status study.toml 17     evaluation 17 with its standard output and error")]
+  labcat status study.toml        progress, best, pending points, failures
+  labcat status study.toml 17     evaluation 17 with its output")]
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -352,9 +356,10 @@ Examples:
 
 CSV has one row per evaluation, in the order of the results. Its columns are
   id, each parameter, value, status, seconds
-  std                                               if evaluations gave the standard deviation of their noise
-  feasible, each result, each constraint's violation    with measured constraints
-  source, attempts, message, started, ended, host, exit, signal, directory, command, note    with --all")]
+  std: with noise that evaluations gave
+  feasible, each result, each constraint's violation: with measured constraints
+  source, attempts, message, started, ended, host, exit, signal, directory,
+  command, note: with --all")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) study: StudyArg,
@@ -387,10 +392,10 @@ pub(crate) struct Report {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat serve study.toml                     on this machine, http://127.0.0.1:8765/
-  labcat serve runs/*.toml --port 9000        several studies, listed and compared
-  labcat serve study.toml --address 0.0.0.0   visible to everybody on the network
-  labcat serve study.toml --api               programs in any language ask and tell, with the token that it prints
+  labcat serve study.toml                     http://127.0.0.1:8765/
+  labcat serve runs/*.toml --port 9000        several studies, compared
+  labcat serve study.toml --address 0.0.0.0   for everybody on the network
+  labcat serve study.toml --api               programs ask and tell over HTTP
 
 Nothing can be changed through the pages. `labcat help http` explains the calls of --api. Ctrl-C ends the server.")]
 pub(crate) struct Serve {
@@ -442,12 +447,14 @@ pub(crate) struct Restore {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py --x={x} --rate={rate}
-  labcat init bench.toml -p temperature:20:90 -p acid:0:1      no command: for ask and tell
-  labcat init -p k:0:1 --residuals out.csv:y:data.csv -- python3 simulate.py {k}     a fit to data
-  labcat init -p x:0:1 -p y:0:1 --constraint \"x + 2*y <= 1\" --constraint \"mass <= 5\" -- ./simulate {x} {y}
-  labcat init -p x:0:1 --template deck.in --link solver --value-file out.log --value-regex 'energy = (\\S+)' -- ./solver deck.in
-  labcat init -p solver:sgd|adam -p momentum:0:1 --when momentum:solver=sgd --workers 4 -- ./train {solver} {momentum}
+  labcat init -p x:-5:10 -p rate:1e-6:1:log -- python3 train.py {x} {rate}
+  labcat init bench.toml -p temperature:20:90 -p acid:0:1    for ask and tell
+  labcat init -p k:0:1 --residuals out.csv:y:data.csv -- ./simulate {k}
+  labcat init -p x:0:1 -p y:0:1 --constraint \"x + 2*y <= 1\" -- ./sim {x} {y}
+  labcat init -p 'solver:sgd|adam' -p momentum:0:1 \\
+    --when momentum:solver=sgd --workers 4 -- ./train {solver} {momentum}
+  labcat init -p x:0:1 --template deck.in --link solver \\
+    --value-file out.log --value-regex 'energy = (\\S+)' -- ./solver deck.in
 
 A placeholder without -p gets the range 0 to 1, which you should edit. Then run labcat check study.toml")]
 pub(crate) struct Init {
@@ -523,7 +530,7 @@ pub(crate) struct Check {
 #[command(after_help = "\
 Examples:
   labcat minimize --function rosenbrock --dim 5
-  labcat minimize --function branin --budget 150 --preset paper --beta 0.5 --seed 7 --json
+  labcat minimize --function branin --preset paper --beta 0.5 --seed 7 --json
   labcat minimize --function levy --no-rotation --target 1e-8")]
 pub(crate) struct Minimize {
     /// A function of `labcat functions`
@@ -550,7 +557,7 @@ pub(crate) struct Minimize {
 Examples:
   labcat functions                   all of them
   labcat functions branin            one of them
-  labcat functions branin -3.1 12.3  its value at a point, as the program of a first study")]
+  labcat functions branin -3.1 12.3  its value at a point")]
 pub(crate) struct Functions {
     /// The name of one function
     pub(crate) name: Option<String>,
@@ -587,7 +594,7 @@ pub(crate) struct Man {
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
-        _ => Err("it takes an integer of at least 1".to_owned()),
+        _ => Err("it must be an integer of at least 1".to_owned()),
     }
 }
 

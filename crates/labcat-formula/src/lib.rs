@@ -251,5 +251,4 @@ fn linear(steps: &[Step], n: usize) -> Option<Vec<f64>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

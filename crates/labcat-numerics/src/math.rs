@@ -59,6 +59,12 @@ pub fn exp(x: f64) -> f64 {
     if x.is_nan() { x } else { value }
 }
 
+/// Sorts numbers and gives the middle one, the upper of two.
+pub fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
 /// Density φ(z) of the standard normal distribution.
 pub fn normal_pdf(z: f64) -> f64 {
     FRAC_1_SQRT_2PI * exp(-0.5 * z * z)
@@ -72,6 +78,25 @@ pub fn ln_normal_cdf(z: f64) -> f64 {
 /// Distribution function Φ(z) of the standard normal distribution.
 pub fn normal_cdf(z: f64) -> f64 {
     0.5 * erfc(-z * FRAC_1_SQRT_2)
+}
+
+/// Below this z the tail of the normal distribution is expanded in 1/z²: there the first term left out and the cancellation in
+/// z Φ(z) + φ(z) are equally small, 10⁻¹¹ of h.
+const FAR_TAIL: f64 = -30.0;
+
+/// ln h(z) and (Φ/h, φ/h) for h(z) = z Φ(z) + φ(z), the mean of max(0, z + a normal number), for any z.
+pub fn log_improvement(z: f64) -> (f64, f64, f64) {
+    if z > FAR_TAIL {
+        let (cdf, pdf) = (normal_cdf(z), normal_pdf(z));
+        let h = z * cdf + pdf;
+        return (ln(h), cdf / h, pdf / h);
+    }
+    // With t = 1/z²: Φ = φ/|z| (1 − t + 3t² − 15t³ + …) and h = φ t (1 − 3t + 15t² − 105t³ + …).
+    let t = 1.0 / (z * z);
+    let tail = 1.0 - t * (1.0 - t * (3.0 - t * (15.0 - 105.0 * t)));
+    let h = 1.0 - t * (3.0 - t * (15.0 - t * (105.0 - 945.0 * t)));
+    let ln_pdf = -0.5 * z * z - 0.5 * ln(2.0 * PI);
+    (ln_pdf + ln(t * h), -z * tail / h, z * z / h)
 }
 
 #[cfg(test)]

@@ -77,20 +77,14 @@ impl Polynomial {
         }
         self.enumerate(terms, x.cols());
         self.system.reshape(n, count + 1);
-        for row in 0..n {
-            self.put(row, x, y, row, typical / (typical + rank[row]));
+        self.system.col_mut(0).iter_mut().zip(rank).for_each(|(weight, rank)| *weight = typical / (typical + rank));
+        let factors = self.monomials.iter().map(|&(earlier, j)| (earlier, x.col(j))).chain([(0, y)]);
+        for (column, (earlier, by)) in (1..).zip(factors) {
+            let (before, column) = self.system.split_col(column);
+            let earlier = &before[earlier * n..][..n];
+            column.iter_mut().zip(earlier).zip(by).for_each(|((to, a), b)| *to = a * b);
         }
         self.solve()
-    }
-
-    /// Row `of` of the data as a row of the system.
-    fn put(&mut self, row: usize, x: &Matrix, y: &[f64], of: usize, weight: f64) {
-        self.system[(row, 0)] = weight;
-        for (m, &(earlier, j)) in self.monomials.iter().enumerate() {
-            self.system[(row, 1 + m)] = self.system[(row, earlier)] * x[(of, j)];
-        }
-        let last = self.system.cols() - 1;
-        self.system[(row, last)] = weight * y[of];
     }
 
     /// The coefficients of the system, and the Hessian.

@@ -110,99 +110,108 @@ pub fn nearest(d: usize, within: &Halfspaces) -> Option<Vec<f64>> {
 
 /// The solution for H = L Lᵀ, or `None` if no point meets all constraints (or rounding lets none be found).
 pub fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
-    let d = g.len();
     let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
     linalg::solve(factor, &mut x);
-    let mut active: Vec<usize> = Vec::new();
-    let mut multipliers: Vec<f64> = Vec::new();
-    // H⁻¹ aᵢ of the active constraints.
-    let mut images: Vec<Vec<f64>> = Vec::new();
-    let mut changes = CHANGES * (within.len() + d) + 10;
-    loop {
+    let mut changes = CHANGES * (within.len() + x.len()) + 10;
+    let mut active = Active { factor, within, indices: Vec::new(), multipliers: Vec::new(), images: Vec::new() };
+    while let Some(entering) = active.most_violated(&x) {
+        active.enter(entering, &mut x, &mut changes)?;
+    }
+    let mut multipliers = vec![0.0; within.len()];
+    for (&i, u) in active.indices.iter().zip(&active.multipliers) {
+        multipliers[i] = *u;
+    }
+    x.iter().all(|x| x.is_finite()).then_some(Solved { x, multipliers })
+}
+
+/// The constraints that hold a point, with their multipliers and H⁻¹ aᵢ.
+struct Active<'a> {
+    factor: &'a Matrix,
+    within: &'a Halfspaces,
+    indices: Vec<usize>,
+    multipliers: Vec<f64>,
+    images: Vec<Vec<f64>>,
+}
+
+impl Active<'_> {
+    /// The constraint farthest from a point that violates it by more than rounding.
+    fn most_violated(&self, x: &[f64]) -> Option<usize> {
         let mut worst: Option<(usize, f64)> = None;
-        for (i, (a, b)) in within.rows().enumerate() {
-            if active.contains(&i) {
+        for (i, (a, b)) in self.within.rows().enumerate() {
+            let by = linalg::dot(a, x) - b;
+            if by <= 0.0 || self.indices.contains(&i) {
                 continue;
             }
-            let size = b.abs() + a.iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-            let by = linalg::dot(a, &x) - b;
-            if by > ROUNDING * size {
-                let length = linalg::dot(a, a).sqrt();
-                if length > 0.0 && worst.is_none_or(|(_, w)| by / length > w) {
-                    worst = Some((i, by / length));
-                }
+            let size = b.abs() + a.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+            let length = linalg::dot(a, a).sqrt();
+            if by > ROUNDING * size && length > 0.0 && worst.is_none_or(|(_, w)| by / length > w) {
+                worst = Some((i, by / length));
             }
         }
-        let Some((entering, _)) = worst else { break };
-        let (a, b) = (within.normal(entering), within.offsets[entering]);
+        worst.map(|(i, _)| i)
+    }
+
+    /// Moves a point until it meets one more constraint; those whose multipliers reach zero on the way leave. `None` if it cannot be met, or not
+    /// with the changes that are left.
+    fn enter(&mut self, entering: usize, x: &mut [f64], changes: &mut usize) -> Option<()> {
+        let (a, b) = (self.within.normal(entering), self.within.offsets[entering]);
         let mut image = a.to_vec();
-        linalg::solve(factor, &mut image);
+        linalg::solve(self.factor, &mut image);
         let mut own = 0.0;
         loop {
-            changes = changes.checked_sub(1)?;
-            let by = linalg::dot(a, &x) - b;
+            *changes = changes.checked_sub(1)?;
+            let by = linalg::dot(a, x) - b;
             // r = (NᵀH⁻¹N)⁻¹ NᵀH⁻¹ a: how the multipliers of the active constraints move; z = H⁻¹ (a − N r): how x moves.
-            let r = project(&active, &images, a, within)?;
+            let r = self.project(a)?;
             let mut z = image.clone();
-            for (r, image) in r.iter().zip(&images) {
+            for (r, image) in r.iter().zip(&self.images) {
                 linalg::axpy(&mut z, -r, image);
             }
             let bend = linalg::dot(&z, a);
             let whole = linalg::dot(&image, a);
             let full = if bend > 1e-12 * whole { by / bend } else { f64::INFINITY };
-            let ratios = r.iter().zip(&multipliers).enumerate().filter(|(_, (r, _))| **r > 0.0);
+            let ratios = r.iter().zip(&self.multipliers).enumerate().filter(|(_, (r, _))| **r > 0.0);
             let blocking = ratios.map(|(k, (r, u))| (u / r, k)).min_by(|a, b| a.0.total_cmp(&b.0));
             let length = full.min(blocking.map_or(f64::INFINITY, |b| b.0));
             if !length.is_finite() {
                 return None;
             }
             if full.is_finite() {
-                linalg::axpy(&mut x, -length, &z);
+                linalg::axpy(x, -length, &z);
             }
-            for (u, r) in multipliers.iter_mut().zip(&r) {
+            for (u, r) in self.multipliers.iter_mut().zip(&r) {
                 *u = (*u - length * r).max(0.0);
             }
             own += length;
-            match blocking {
-                Some((at, k)) if at < full => {
-                    active.remove(k);
-                    multipliers.remove(k);
-                    images.remove(k);
-                }
-                _ => {
-                    active.push(entering);
-                    multipliers.push(own);
-                    images.push(image);
-                    break;
+            let Some((_, k)) = blocking.filter(|(at, _)| *at < full) else {
+                self.indices.push(entering);
+                self.multipliers.push(own);
+                self.images.push(image);
+                return Some(());
+            };
+            self.indices.remove(k);
+            self.multipliers.remove(k);
+            self.images.remove(k);
+        }
+    }
+
+    /// (NᵀH⁻¹N)⁻¹ NᵀH⁻¹ a for the active normals N with their images H⁻¹N.
+    fn project(&self, a: &[f64]) -> Option<Vec<f64>> {
+        let q = self.indices.len();
+        let mut r: Vec<f64> = self.images.iter().map(|image| linalg::dot(image, a)).collect();
+        if q > 0 {
+            let mut gram = Matrix::zeros(q, q);
+            for (row, &i) in self.indices.iter().enumerate() {
+                for (col, image) in self.images.iter().enumerate() {
+                    gram[(row, col)] = linalg::dot(self.within.normal(i), image);
                 }
             }
+            linalg::cholesky(&mut gram).ok()?;
+            linalg::solve(&gram, &mut r);
         }
+        Some(r)
     }
-    let mut all = vec![0.0; within.len()];
-    for (&i, u) in active.iter().zip(&multipliers) {
-        all[i] = *u;
-    }
-    x.iter().all(|x| x.is_finite()).then_some(Solved { x, multipliers: all })
-}
-
-/// (NᵀH⁻¹N)⁻¹ NᵀH⁻¹ a for the active normals N with their images H⁻¹N.
-fn project(active: &[usize], images: &[Vec<f64>], a: &[f64], within: &Halfspaces) -> Option<Vec<f64>> {
-    let q = active.len();
-    if q == 0 {
-        return Some(Vec::new());
-    }
-    let mut gram = Matrix::zeros(q, q);
-    for (row, &i) in active.iter().enumerate() {
-        for (col, image) in images.iter().enumerate() {
-            gram[(row, col)] = linalg::dot(within.normal(i), image);
-        }
-    }
-    let mut r: Vec<f64> = images.iter().map(|image| linalg::dot(image, a)).collect();
-    linalg::cholesky(&mut gram).ok()?;
-    linalg::solve(&gram, &mut r);
-    Some(r)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -103,5 +103,4 @@ fn solve(h: &Matrix, here: &Look, within: &Halfspaces, x: &[f64], floor: f64) ->
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Where to look before there is a model: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
+//! Initial designs: the Latin hypercube of Algorithm 2, line 1, and space-filling additions to it.
 
 use crate::domain::{Domain, ParameterKind, Scale};
 use crate::math;
@@ -93,5 +93,4 @@ pub(crate) fn one_more<'a>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

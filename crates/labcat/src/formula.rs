@@ -40,8 +40,13 @@ impl Known {
         let parameters = domain.parameters();
         let unknown = |k: usize| {
             let all = parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
-            formula
-                .error(k, format!("`{}` is no parameter: there is {all}", formula.names().nth(k).unwrap_or_default()))
+            formula.error(
+                k,
+                format!(
+                    "`{}` is not a parameter: the parameters are {all}",
+                    formula.names().nth(k).unwrap_or_default()
+                ),
+            )
         };
         let places = domain.places(formula)?.into_iter().enumerate();
         let places = places.map(|(k, place)| place.ok_or_else(|| unknown(k))).collect::<Result<Vec<_>, _>>()?;
@@ -82,5 +87,4 @@ impl Known {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Constraints that are known before an evaluation: linear ones, and any cheap function of the parameters. No suggestion violates them.
+//! Known constraints: linear ones, and any cheap function of the parameters. No suggestion violates them.
 
 use crate::domain::{Domain, Parameter, ParameterKind};
 use crate::frame::Frame;
@@ -61,14 +61,14 @@ pub enum KnownError {
     #[error("a linear constraint has a factor or bound that is not a finite number")]
     NotFinite,
     /// A linear constraint has a factor for a category, which is not a number.
-    #[error("a linear constraint has a factor for `{name}`, a choice: use 0 there, or a function of the parameters")]
+    #[error("a linear constraint has a factor for `{name}`, a category: use 0 there, or a function of the parameters")]
     Choice { name: String },
     /// The linear constraints and bounds contradict each other.
-    #[error("no point within the bounds meets the linear constraints")]
+    #[error("no point within the bounds satisfies the linear constraints")]
     Empty,
     /// No point was found that satisfies all constraints.
     #[error(
-        "none of {tried} points within the bounds meets the constraints: check them, or narrow the bounds to where they can be met"
+        "none of {tried} points within the bounds satisfies the constraints: check them, or narrow the bounds to where they can be satisfied"
     )]
     NotFound { tried: usize },
 }
@@ -334,5 +334,4 @@ fn sum(a: &[f64], x: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

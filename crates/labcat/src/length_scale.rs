@@ -169,5 +169,4 @@ fn log_prior(ln_ell: &[f64], prior_sigma: Option<f64>) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

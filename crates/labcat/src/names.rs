@@ -4,7 +4,7 @@ use strum::VariantNames;
 
 /// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{value:?} is not allowed: it takes {allowed}")]
+#[error("{value:?} is not allowed: it must be {allowed}")]
 pub struct UnknownName {
     /// The name.
     pub value: String,

@@ -261,7 +261,7 @@ fn is_std(std: f64) -> bool {
 
 /// A number that is not a standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0")]
+#[error("std = {std} is not the standard deviation of a value: it must be a finite number of at least 0")]
 pub struct StdError {
     /// The number.
     pub std: f64,
@@ -322,26 +322,27 @@ impl Observations {
 
     /// The best value among the feasible evaluations, oriented so that smaller is better.
     pub(crate) fn incumbent(&self) -> Option<f64> {
-        self.best.filter(|&p| self.is_feasible(p)).and_then(|p| self.value(p))
+        self.best.and_then(|p| self.feasible_value(p))
     }
 
-    pub(crate) fn is_feasible(&self, position: usize) -> bool {
-        self.evaluations[position].outcome.is_feasible()
+    /// The outcome of an evaluation, as it was told.
+    pub(crate) fn outcome(&self, position: usize) -> &Outcome {
+        &self.evaluations[position].outcome
     }
 
     /// The value of an evaluation that satisfies its constraints.
     pub(crate) fn feasible_value(&self, position: usize) -> Option<f64> {
-        self.value(position).filter(|_| self.is_feasible(position))
+        self.value(position).filter(|_| self.outcome(position).is_feasible())
     }
 
     /// The derivatives of the oriented value by the parameters, NaN where not known; empty if none were told.
     pub(crate) fn gradient(&self, position: usize) -> impl Iterator<Item = f64> {
-        self.evaluations[position].outcome.gradient().iter().map(|g| self.direction.orient(*g))
+        self.outcome(position).gradient().iter().map(|g| self.direction.orient(*g))
     }
 
     /// The residuals of an evaluation; empty if none were told.
     pub(crate) fn residuals(&self, position: usize) -> &[f64] {
-        self.evaluations[position].outcome.residuals()
+        self.outcome(position).residuals()
     }
 
     /// The sum of the squares by which those of two evaluations differ.
@@ -351,12 +352,7 @@ impl Observations {
 
     /// Their derivatives by a parameter; empty if none were told, or not of all.
     pub(crate) fn jacobian(&self, position: usize, parameter: usize) -> &[f64] {
-        self.evaluations[position].outcome.jacobian(parameter)
-    }
-
-    /// The measured constraints.
-    pub(crate) fn constraints(&self, position: usize) -> &[f64] {
-        self.evaluations[position].outcome.constraints()
+        self.outcome(position).jacobian(parameter)
     }
 
     /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).
@@ -367,7 +363,7 @@ impl Observations {
 
     /// What orders the evaluations: whether constraints are violated, then by how much or else the value; `None` for a failure.
     fn merit(&self, position: usize) -> Option<(bool, f64)> {
-        let outcome = &self.evaluations[position].outcome;
+        let outcome = self.outcome(position);
         let by = outcome.violation();
         if by > 0.0 { Some((true, by)) } else { self.value(position).map(|value| (false, value)) }
     }
@@ -393,18 +389,8 @@ impl Observations {
         &self.unit[position * self.d..(position + 1) * self.d]
     }
 
-    /// Standard deviation of the noise in a value, if it was told.
-    pub(crate) fn std(&self, position: usize) -> Option<f64> {
-        self.evaluations[position].outcome.std()
-    }
-
-    /// Standard deviation of the noise in a constraint, if it was told.
-    pub(crate) fn constraint_std(&self, position: usize, k: usize) -> Option<f64> {
-        self.evaluations[position].outcome.constraint_std().get(k).copied().filter(|s| !s.is_nan())
-    }
-
     /// Value oriented so that smaller is better; `None` for a failure.
     pub(crate) fn value(&self, position: usize) -> Option<f64> {
-        self.evaluations[position].outcome.value().map(|v| self.direction.orient(v))
+        self.outcome(position).value().map(|v| self.direction.orient(v))
     }
 }

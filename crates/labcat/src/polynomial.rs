@@ -1,5 +1,5 @@
-//! Where polynomials of the observations are least in the box that a frame stands in: for a function that simple they say where the minimum is
-//! long before the Gaussian process can.
+//! Minima of polynomial regressions in the box of a frame. For a function that is nearly a polynomial they find the minimum long
+//! before the Gaussian process can.
 
 use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
@@ -130,5 +130,4 @@ pub(crate) fn bounds_of<'a>(bounds: &mut Vec<(f64, f64)>, d: usize, points: impl
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -28,5 +28,4 @@ impl TrustRegion {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -92,7 +92,7 @@ class LabcatSampler(BaseSampler):
     radius
         If the first trial of the study was enqueued (`study.enqueue_trial`), the search begins there, and
         `radius` is the distance of the initial design from it: a number, in the units of the parameters, or a
-        dictionary by name. The default is .3 times the distance of the trial from zero, but at least 1/2000 and at
+        dictionary by name. The default is 0.3 times the distance of the trial from zero, but at least 1/2000 and at
         most 1/20 of each range (1/200 where it is zero).
     constraints_func
         A function of a finished trial that returns a sequence of numbers. The trial is feasible if none is

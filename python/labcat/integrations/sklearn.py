@@ -108,7 +108,7 @@ class LabcatSearchCV(_search.BaseSearchCV):  # type: ignore[misc, unused-ignore]
         first settings lie around it.
     radius
         The distance of the first settings from a single `x0`: a number, in the units of the parameters, or a
-        dictionary by name. The default is .3 times the distance of `x0` from zero, but at least 1/2000 and at most
+        dictionary by name. The default is 0.3 times the distance of `x0` from zero, but at least 1/2000 and at most
         1/20 of each range (1/200 where it is zero).
     time_limit
         Seconds after which no further setting is tried.

@@ -150,7 +150,10 @@ fn point(session: &Session, given: &[String], other: Option<&[f64]>) -> Result<V
     let filled: Vec<f64> = x.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
     if let Some(missing) = (0..x.len()).find(|i| x[*i].is_none() && domain.is_active(*i, &filled)) {
         let range = values::range(&domain.parameters()[missing]);
-        return Err(Failure::usage(format!("there is no value for {0}, {range}: write {0}=VALUE too", names[missing])));
+        return Err(Failure::usage(format!(
+            "there is no value for {0} ({range}): write {0}=VALUE too",
+            names[missing]
+        )));
     }
     match session.outside(&filled) {
         Some(why) => Err(Failure::usage(why)),

@@ -49,7 +49,7 @@ pub(crate) fn check_dim(function: &Function, dim: usize) -> Result<(), Failure> 
     }
     let allowed = function.only_dim.map_or_else(|| "2 or more".to_owned(), |only| only.to_string());
     Err(Failure::usage(format!(
-        "`{}` is not defined for {}: it takes {allowed}",
+        "`{}` is not defined for {}: it needs {allowed}",
         function.name,
         count(dim, "parameter")
     )))

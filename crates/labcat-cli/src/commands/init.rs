@@ -130,7 +130,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
          [study]\n\
          name = {}\n\
          direction = \"{direction}\"      # or \"{}\"\n\
-         budget = {budget}                 # total number of evaluations; can be raised later\n\
+         budget = {budget:<20}# total number of evaluations; can be raised later\n\
          seed = 0                     # another seed tries other points\n\
          workers = {}                  # evaluations at a time\n\
          # target = 0.001             # stop at a value at least this good\n\
@@ -151,7 +151,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
         let hint = match values {
             Values::Between { log: true, .. } => "scale = \"log\"\n",
             Values::Between { .. } if index == 0 => {
-                "# scale = \"log\"              # if its magnitude matters, such as a rate from 1e-6 to 1\n"
+                "# scale = \"log\"              # if its order of magnitude matters, such as a rate from 1e-6 to 1\n"
             }
             _ => "",
         };

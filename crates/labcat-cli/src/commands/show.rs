@@ -141,10 +141,14 @@ struct Status<'a> {
 
 impl Status<'_> {
     fn of<'a>(journal: &Journal, identity: &'a Identity, paths: &Paths) -> Result<Status<'a>, Failure> {
-        let claimed = claimed(&paths.journal);
+        let (claimed, pending) = (claimed(&paths.journal), journal.pending()?);
         let in_hand = running(&paths.journal).map(|by| match is_run(&by) {
             true => by,
-            false => format!("labcat worker: {}", count(claimed.len(), "worker")),
+            false => {
+                // A worker that has just stored a value may still hold its claim on it beside the next one.
+                let workers = claimed.iter().filter(|id| pending.iter().any(|trial| trial.id == **id)).count();
+                format!("labcat worker: {}", count(workers.max(1), "worker"))
+            }
         });
         let holder = in_hand.or_else(|| holder(&paths.lock));
         let mut optimizer = journal.optimizer()?;
@@ -158,7 +162,7 @@ impl Status<'_> {
             constraints: identity.constraints()?,
             optimizer,
             told: journal.told()?,
-            pending: journal.pending()?,
+            pending,
             in_hand: journal.in_hand()?,
             jobs: journal.open_jobs()?,
             holder,
@@ -259,7 +263,7 @@ impl Status<'_> {
         writeln!(out, "evaluations  {told}{budget}, {failed} failed, {} pending", self.pending.len())?;
         if self.constraints.is_measured() {
             let all = self.constraints.of_results().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
-            writeln!(out, "constraints  {} met {all}", count(self.feasible(), "evaluation"))?;
+            writeln!(out, "constraints  {all} satisfied by {}", count(self.feasible(), "evaluation"))?;
         }
         match &self.holder {
             Some(holder) => writeln!(out, "in use by    {}", printable(holder))?,

@@ -114,8 +114,17 @@ impl Answers for Site {
 }
 
 impl Site {
+    /// The rows of the list. Studies of the same name are told apart by their files.
     fn summaries(&self) -> Vec<Summary> {
-        self.studies.iter().enumerate().map(|(number, study)| study.summary(number)).collect()
+        let mut rows: Vec<Summary> =
+            self.studies.iter().enumerate().map(|(number, study)| study.summary(number)).collect();
+        let names: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
+        for ((row, study), name) in rows.iter_mut().zip(&self.studies).zip(&names) {
+            if names.iter().filter(|other| *other == name).count() > 1 {
+                row.name = format!("{name} ({})", study.paths().study.display());
+            }
+        }
+        rows
     }
 
     fn comparison(&self) -> String {

@@ -37,7 +37,7 @@ pub(super) struct Served {
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Summary {
     number: usize,
-    name: String,
+    pub(super) name: String,
     direction: Option<String>,
     /// Why the study cannot be shown.
     problem: Option<String>,

@@ -250,7 +250,7 @@ impl Constraints {
     pub(crate) fn lines(&self, excesses: &[f64]) -> Vec<String> {
         let line = |(text, excess): (&str, &f64)| match *excess > 0.0 {
             true => format!("{text}: violated by {}", number(*excess)),
-            false => format!("{text}: met, {} to spare", number(0.0 - *excess)),
+            false => format!("{text}: satisfied, {} to spare", number(0.0 - *excess)),
         };
         self.measured().into_iter().zip(excesses).map(line).collect()
     }

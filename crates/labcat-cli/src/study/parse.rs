@@ -160,11 +160,11 @@ fn refused(root: &Table<'_, '_>, error: &labcat::Error, study: &Study) -> (Range
     let texts = || study.constraints.of_parameters().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" and ");
     match error {
         labcat::Error::Known(KnownError::Empty) => {
-            (constraint(), format!("no point within the ranges meets {}: write wider ranges or limits", texts()))
+            (constraint(), format!("no point within the ranges satisfies {}: write wider ranges or limits", texts()))
         }
         labcat::Error::Known(KnownError::NotFound { tried }) => (
             constraint(),
-            format!("none of {tried} points within the ranges meets {}: write wider ranges or limits", texts()),
+            format!("none of {tried} points within the ranges satisfies {}: write wider ranges or limits", texts()),
         ),
         labcat::Error::Known(_) | labcat::Error::Formula(_) => (constraint(), error.to_string()),
         labcat::Error::Point(PointError::Violates) => {

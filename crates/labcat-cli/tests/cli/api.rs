@@ -100,6 +100,17 @@ fn number(x: &Value, name: &str) -> f64 {
 }
 
 #[test]
+fn studies_of_one_name_are_told_apart_by_their_files() {
+    let dir = Dir::new("api-names");
+    for (file, name) in [("s.toml", "cable"), ("t.toml", "cable"), ("u.toml", "beam")] {
+        dir.write(file, &by_hand(&format!("name = \"{name}\"")));
+    }
+    let (status, rows) = Server::start(&dir, &["t.toml", "u.toml"]).get("/studies");
+    let names: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!((status, names), (200, vec!["cable (s.toml)", "cable (t.toml)", "beam"]));
+}
+
+#[test]
 fn the_client_of_the_guide_runs_a_study_to_its_end() {
     let page = include_str!("../../../../docs/how-to/http.md");
     let file = |name: &str| page.split(&format!("title=\"{name}\"\n")).nth(1).unwrap().split("```").next().unwrap();

@@ -77,9 +77,9 @@ fn a_constraint_on_results_is_measured_and_the_best_meets_it() {
     assert_eq!(events.last().unwrap()["value"], best["value"]);
 
     let words = dir.labcat(&["best", "s.toml"]).expect(0).stdout.clone();
-    assert!(words.starts_with("value 0.66735") && words.contains("\nmass <= 0.5: met, "), "{words}");
+    assert!(words.starts_with("value 0.66735") && words.contains("\nmass <= 0.5: satisfied, "), "{words}");
     let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
-    let count = format!("\nconstraints  {} evaluations met `mass <= 0.5`\n", feasible.count());
+    let count = format!("\nconstraints  `mass <= 0.5` satisfied by {} evaluations\n", feasible.count());
     assert!(status.contains(&count) && status.contains("\nbest         0.66735"), "{status}");
     let csv = dir.labcat(&["export", "s.toml"]).expect(0).stdout.clone();
     assert_eq!(csv.lines().next(), Some("id,x,y,value,status,seconds,feasible,mass,mass <= 0.5"));
@@ -109,7 +109,7 @@ fn without_a_feasible_evaluation_the_least_violated_is_shown() {
     );
     assert!(words.contains("\nmass <= -1: violated by "), "{words}");
     let status = dir.labcat(&["status", "s.toml"]).expect(0).stdout.clone();
-    assert!(status.contains("\nconstraints  0 evaluations met `mass <= -1`\n"), "{status}");
+    assert!(status.contains("\nconstraints  `mass <= -1` satisfied by 0 evaluations\n"), "{status}");
     assert!(status.contains("\nleast infeasible ") && status.contains(", violates `mass <= -1` by"), "{status}");
     dir.labcat(&["report", "s.toml"]).expect(0);
     assert!(dir.read("s.html").contains("none of which satisfies the constraints; evaluation"));
@@ -199,12 +199,15 @@ fn mistakes_in_constraints_are_found_early_with_their_line_and_column() {
             "\"x + 2y <= 1\"",
             "s.toml:2: `constraint` cannot be \"x + 2y <= 1\": column 6: an operator is missing before `y`",
         ),
-        ("\"x + y <= -50\"", "s.toml:2: no point within the ranges meets `x + y <= -50`: write wider ranges or limits"),
+        (
+            "\"x + y <= -50\"",
+            "s.toml:2: no point within the ranges satisfies `x + y <= -50`: write wider ranges or limits",
+        ),
         (
             "[\"x <= 0\", \"x >= y + 6\", \"y >= 0\"]",
-            "no point within the ranges meets `x <= 0` and `x >= y + 6` and `y >= 0`",
+            "no point within the ranges satisfies `x <= 0` and `x >= y + 6` and `y >= 0`",
         ),
-        ("\"x^2 + y^2 <= -1\"", "s.toml:2: none of 2000 points within the ranges meets `x^2 + y^2 <= -1`"),
+        ("\"x^2 + y^2 <= -1\"", "s.toml:2: none of 2000 points within the ranges satisfies `x^2 + y^2 <= -1`"),
         ("\"x*y == 1\"", "an equation must be linear"),
         ("\"x < 1\"", "column 3: a limit is met or not: write <=, >= or ==, not `<`"),
         ("\"$(reboot) <= x\"", "column 1: `$` is no part of a formula, which has numbers, names, + - * / ^"),
@@ -315,7 +318,7 @@ fn results_are_told_corrected_and_imported_by_hand() {
     let corrected = dir.labcat(&["correct", "s.toml", "0", "1.25", "mass=4"]).expect(0).stdout.clone();
     assert!(corrected.contains("best 1.25"), "{corrected}");
     let one = dir.labcat(&["status", "s.toml", "0"]).expect(0).stdout.clone();
-    assert!(one.contains("constraints: 1 <= mass: met, 3 to spare; mass <= 5: met, 1 to spare"), "{one}");
+    assert!(one.contains("constraints: 1 <= mass: satisfied, 3 to spare; mass <= 5: satisfied, 1 to spare"), "{one}");
     dir.labcat(&["correct", "s.toml", "0", "failed"]).expect(0);
     let row = &rows(&dir, "s.toml")[0];
     assert_eq!((&row["feasible"], &row["constraints"], &row["value"]), (&json!(null), &json!({}), &json!(null)));
@@ -369,7 +372,7 @@ fn constraints_hold_among_integers_and_categories() {
     let best = dir.labcat(&["best", "s.toml", "--json"]).expect(0).json();
     assert!(best["feasible"] == json!(true) && number(&best["value"]) < -21.0, "{best}");
     dir.write("t.toml", &format!("{}{parameters}", general.replace("n*size <= 40", "n*size <= 3")));
-    dir.labcat(&["check", "t.toml"]).expect(2).says("none of 2000 points within the ranges meets");
+    dir.labcat(&["check", "t.toml"]).expect(2).says("none of 2000 points within the ranges satisfies");
 }
 
 #[test]

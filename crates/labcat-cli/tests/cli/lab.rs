@@ -40,7 +40,7 @@ fn a_value_may_have_been_measured_at_another_point() {
     dir.labcat(&["tell", "s.toml", "1", "2.5"]).expect(0);
     for (at, part) in [
         ("temperature=95", "temperature = 95 is outside its range, 20 to 90"),
-        ("temperature=72.3", "temperature = 72.3 is not allowed: it takes 20, 20.5, … up to 90"),
+        ("temperature=72.3", "temperature = 72.3 is not allowed: it must be one of 20, 20.5, … 90"),
         ("tempera=72", "names no parameter of the study"),
         ("solvent=wine", "which is none of water, oil"),
         ("acid", "is not a parameter value"),
@@ -61,7 +61,7 @@ fn a_point_of_ones_own_is_given_out_next() {
     let lines: Vec<&str> = asked.lines().collect();
     assert_eq!(lines[0], "0: temperature = 30  acid = 0.25  solvent = water");
     assert_eq!(lines[1], "1: temperature = 40.5  acid = 0.75  solvent = oil  stir = 3");
-    dir.labcat(&["enqueue", "s.toml", "temperature=30"]).expect(2).says("there is no value for acid, from 0 to 1");
+    dir.labcat(&["enqueue", "s.toml", "temperature=30"]).expect(2).says("there is no value for acid (from 0 to 1");
     let oil = ["enqueue", "s.toml", "temperature=30", "acid=0.1", "solvent=oil"];
     dir.labcat(&oil).expect(2).says("there is no value for stir");
     dir.labcat(&["enqueue", "s.toml", "temperature=30", "acid=7", "solvent=water"]).expect(2).says("outside its range");

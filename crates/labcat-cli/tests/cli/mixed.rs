@@ -80,7 +80,7 @@ fn values_of_all_types_go_out_and_come_back() {
     dir.write("bad.csv", "solver,rate,n,threads,value\ncholesky,0.1,5,4,1\n");
     dir.labcat(&["import", "t.toml", "bad.csv"]).expect(2).says("which is none of lu, qr, svd");
     dir.write("between.csv", "solver,rate,n,threads,value\nlu,0.1,3,4,1\n");
-    dir.labcat(&["import", "t.toml", "between.csv"]).expect(2).says("n = 3 is not allowed: it takes 0, 5");
+    dir.labcat(&["import", "t.toml", "between.csv"]).expect(2).says("n = 3 is not allowed: it must be one of 0, 5");
     // The page has the labels, and null where a parameter does not apply.
     dir.labcat(&["report", "s.toml", "-o", "page.html"]).expect(0);
     assert!(dir.read("page.html").contains(r#""labels":["lu","qr","svd"]"#));

@@ -561,7 +561,7 @@ fn a_journal_of_the_third_version_with_constraints_opens_and_goes_on() {
     let before = fs::read(dir.path("old.db")).unwrap();
     let status = dir.labcat(&["status", "old.toml"]).expect(0).stdout.clone();
     assert!(status.contains("9 of 20, 1 failed, 1 pending"), "{status}");
-    assert!(status.contains("7 evaluations met `mass <= 5`"), "{status}");
+    assert!(status.contains("`mass <= 5` satisfied by 7 evaluations"), "{status}");
     dir.labcat(&["report", "old.db"]).expect(0);
     assert_eq!(fs::read(dir.path("old.db")).unwrap(), before, "looking changes nothing");
     let told = dir.told("old.db");

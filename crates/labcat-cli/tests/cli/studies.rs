@@ -137,7 +137,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
             "[study]\nworkers = 2\n[objective]\ncommand = [\"a\"]\nvalue_file = \"out\"\n",
             &[":4:", "with 2 workers `value_file` must differ between evaluations"],
         ),
-        ("[study]\n[optimizer]\nbeta = -1\n", &[":3:", "beta = -1 is not allowed: it takes a number above 0"]),
+        ("[study]\n[optimizer]\nbeta = -1\n", &[":3:", "beta = -1 is not allowed: it must be a number above 0"]),
         ("[study]\n[optimizer]\npreset = \"fast\"\n", &[":3:", "write preset = \"default\" or \"paper\""]),
         (
             "[study]\n[optimizer]\nrotations = false\n",

@@ -56,9 +56,9 @@ fn minimize_refuses_what_makes_no_sense() {
     let dir = Dir::new("refusals");
     for (args, part) in [
         (vec!["--function", "sphre"], "there is no function `sphre` (did you mean `sphere`?)"),
-        (vec!["--function", "branin", "--dim", "3"], "`branin` is not defined for 3 parameters: it takes 2"),
+        (vec!["--function", "branin", "--dim", "3"], "`branin` is not defined for 3 parameters: it needs 2"),
         (vec!["--function", "sphere", "--dim", "0"], "an integer of at least 1"),
-        (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it takes a number above 0"),
+        (vec!["--function", "sphere", "--beta", "-1"], "beta = -1 is not allowed: it must be a number above 0"),
         (vec!["--function", "sphere", "--beta", "wide"], "beta = \"wide\" is not allowed"),
         (vec!["--function", "sphere", "--budget", "0"], "budget = 0 is not allowed"),
         (vec!["--function", "sphere", "--seed", "-3"], "seed"),
@@ -85,7 +85,7 @@ fn functions_lists_and_evaluates() {
     assert_eq!(dir.labcat(&["functions", "sphere", "-1", "2e0"]).expect(0).stdout, "5\n");
     assert_eq!(dir.labcat(&["functions", "sphere", "-1e-5", "-2.5e-300"]).expect(0).stdout, "1.0000000000000002e-10\n");
     dir.labcat(&["functions", "sphere", "--jsno"]).expect(2);
-    dir.labcat(&["functions", "booth", "1"]).expect(2).says("not defined for 1 parameter: it takes 2");
+    dir.labcat(&["functions", "booth", "1"]).expect(2).says("not defined for 1 parameter: it needs 2");
     dir.labcat(&["functions", "booth", "a", "b"]).expect(2);
 }
 

@@ -115,23 +115,27 @@ impl Matrix {
 
     /// Copies the strict lower triangle onto the upper one.
     pub fn mirror_lower(&mut self) {
-        self.each_pair(|data, lower, upper| data[upper] = data[lower]);
+        self.each_pair(|lower, upper| *upper = *lower);
     }
 
     /// Copies the strict upper triangle onto the lower one.
     pub fn mirror_upper(&mut self) {
-        self.each_pair(|data, lower, upper| data[lower] = data[upper]);
+        self.each_pair(|lower, upper| *lower = *upper);
     }
 
     /// Calls `f` for each entry below the diagonal and its mirror image, in squares small enough for the first cache.
-    fn each_pair(&mut self, f: impl Fn(&mut [f64], usize, usize)) {
+    fn each_pair(&mut self, f: impl Fn(&mut f64, &mut f64)) {
         const SIDE: usize = 32;
         let n = self.rows;
         for left in (0..n).step_by(SIDE) {
             for top in (left..n).step_by(SIDE) {
                 for j in left..n.min(left + SIDE) {
-                    for i in top.max(j + 1)..n.min(top + SIDE) {
-                        f(&mut self.data, j * n + i, i * n + j);
+                    let first = top.max(j + 1).min(n);
+                    let (columns, rest) = self.data.split_at_mut((j + 1) * n);
+                    let mut at = (first - j - 1) * n + j;
+                    for lower in &mut columns[j * n + first..j * n + n.min(top + SIDE).max(first)] {
+                        f(lower, &mut rest[at]);
+                        at += n;
                     }
                 }
             }
@@ -195,7 +199,7 @@ impl Matrix {
     }
 
     /// Column `j` to write, together with the columns before it.
-    fn split_col(&mut self, j: usize) -> (&[f64], &mut [f64]) {
+    pub(crate) fn split_col(&mut self, j: usize) -> (&[f64], &mut [f64]) {
         let (left, right) = self.data.split_at_mut(j * self.rows);
         (left, &mut right[..self.rows])
     }
@@ -251,5 +255,4 @@ pub fn axpy(y: &mut [f64], c: f64, x: &[f64]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

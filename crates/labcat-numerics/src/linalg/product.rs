@@ -18,9 +18,22 @@ pub(super) fn sub_product<const LANES: usize>(
     a: (&[f64], usize),
     shape: (usize, usize, usize),
     rows: impl Fn(usize) -> Range<usize>,
-    b: impl Fn(usize, usize) -> f64,
+    b: (&[f64], usize),
 ) {
-    fold::<LANES>(c, a, shape, rows, b, |sum, a, b| sum - b * a);
+    sub_product_of_upper::<LANES>(c, a, shape, rows, b, |_| 0);
+}
+
+/// The same for an A whose entries before column `zeros(i)` are zero in row i and below.
+#[inline(always)]
+pub(super) fn sub_product_of_upper<const LANES: usize>(
+    c: (&mut [f64], usize),
+    a: (&[f64], usize),
+    shape: (usize, usize, usize),
+    rows: impl Fn(usize) -> Range<usize>,
+    b: (&[f64], usize),
+    zeros: impl Fn(usize) -> usize + Copy,
+) {
+    fold::<LANES>(c, a, shape, rows, b, zeros, |sum, a, b| sum - b * a);
 }
 
 wide! {
@@ -28,7 +41,7 @@ wide! {
     pub fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
         let n = a.rows;
         out.fill(0.0);
-        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, |k, j| b.data[j * n + k]);
+        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, (&b.data, n));
     }
 }
 
@@ -37,8 +50,7 @@ wide! {
     pub fn neg_gram(a: &Matrix, out: &mut Matrix) {
         let m = a.rows;
         out.reset(m, m);
-        let b = |k: usize, j: usize| a.data[k * m + j];
-        sub_product::<LANES>((&mut out.data, m), (&a.data, m), (m, a.cols, m), |j| j..m, b);
+        sub_product::<LANES>((&mut out.data, m), (&a.data, m), (m, a.cols, m), |j| j..m, (&a.data, m));
         out.mirror_lower();
     }
 }
@@ -102,23 +114,23 @@ fn squared_distances_in<const LANES: usize>(
 ) {
     let (m, n) = (x.rows, y.rows);
     out.reset(m, n);
-    let b = |k: usize, q: usize| y.data[k * n + q];
     let square = |sum: f64, a: f64, b: f64| {
         let difference = a - b;
         sum + difference * difference
     };
-    fold::<LANES>((&mut out.data, m), (&x.data, m), (m, x.cols, n), rows, b, square);
+    fold::<LANES>((&mut out.data, m), (&x.data, m), (m, x.cols, n), rows, (&y.data, n), |_| 0, square);
 }
 
-/// c_ij ← f(c_ij, a_ik, b_kj), one k after another, for column-major C (`ldc` its leading dimension) and A (m × k, `lda`), and B given entry by
-/// entry as `b(k, j)`. Of the four columns of C from j on only the rows `rows(j)` are touched.
+/// c_ij ← f(c_ij, a_ik, b_kj), one k after another, for column-major C (`ldc` its leading dimension) and A (m × k, `lda`), and B row after row
+/// (`ldb`). Of the four columns of C from j on only the rows `rows(j)` are touched, and row i and those below take the terms from k = `skips(i)` on.
 #[inline(always)]
 fn fold<const LANES: usize>(
     (c, ldc): (&mut [f64], usize),
     (a, lda): (&[f64], usize),
     (m, k, n): (usize, usize, usize),
     rows: impl Fn(usize) -> Range<usize>,
-    b: impl Fn(usize, usize) -> f64,
+    (b, ldb): (&[f64], usize),
+    skips: impl Fn(usize) -> usize + Copy,
     f: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     if m == 0 || k == 0 || n == 0 {
@@ -136,16 +148,19 @@ fn fold<const LANES: usize>(
                 }
                 let width = PANEL.min(n - j);
                 for (p, row) in gathered[..depth].iter_mut().enumerate() {
-                    for (q, v) in row[..width].iter_mut().enumerate() {
-                        *v = b(first + p, j + q);
+                    let from = &b[(first + p) * ldb + j..][..width];
+                    match from.try_into() {
+                        Ok(four) => *row = four,
+                        Err(_) => row[..width].copy_from_slice(from),
                     }
                 }
                 let (c, a, b) = (&mut c[j * ldc..], &a[first * lda..], &gathered[..depth]);
+                let skips = |i: usize| skips(i).saturating_sub(first);
                 if width == PANEL {
-                    columns::<LANES, PANEL>((c, ldc), (a, lda), rows, (b, 0), f);
+                    columns::<LANES, PANEL>((c, ldc), (a, lda), rows, (b, 0), skips, f);
                 } else {
                     for q in 0..width {
-                        columns::<LANES, 1>((&mut c[q * ldc..], ldc), (a, lda), rows.clone(), (b, q), f);
+                        columns::<LANES, 1>((&mut c[q * ldc..], ldc), (a, lda), rows.clone(), (b, q), skips, f);
                     }
                 }
             }
@@ -160,33 +175,33 @@ fn columns<const LANES: usize, const N: usize>(
     (a, lda): (&[f64], usize),
     rows: Range<usize>,
     (b, from): (&[[f64; PANEL]], usize),
+    skips: impl Fn(usize) -> usize,
     f: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     let Range { start: mut i, end } = rows;
-    if LANES > 2 {
-        while i + 8 <= end {
-            tile::<8, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
-            i += 8;
-        }
-    }
-    while i + 4 <= end {
-        tile::<4, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
-        i += 4;
-    }
     while i < end {
-        tile::<1, N>((&mut c[i..], ldc), (&a[i..], lda), (b, from), f);
-        i += 1;
+        let skipped = skips(i);
+        if skipped >= b.len() {
+            return; // and so do the rows below
+        }
+        let (c, a, b) = ((&mut c[i..], ldc), (&a[skipped * lda + i..], lda), (&b[skipped..], from));
+        i += match end - i {
+            8.. if LANES > 2 => tile::<8, N>(c, a, b, f),
+            4.. => tile::<4, N>(c, a, b, f),
+            2.. => tile::<2, N>(c, a, b, f),
+            _ => tile::<1, N>(c, a, b, f),
+        };
     }
 }
 
-/// The first `M` rows and `N` columns of C; the columns of B start at `from`.
+/// The first `M` rows and `N` columns of C; the columns of B start at `from`. Gives the number of rows.
 #[inline(always)]
 fn tile<const M: usize, const N: usize>(
     (c, ldc): (&mut [f64], usize),
     (a, lda): (&[f64], usize),
     (b, from): (&[[f64; PANEL]], usize),
     f: impl Fn(f64, f64, f64) -> f64 + Copy,
-) {
+) -> usize {
     let mut sums = [[0.0; M]; N];
     for q in 0..N {
         sums[q].copy_from_slice(&c[q * ldc..][..M]);
@@ -202,4 +217,5 @@ fn tile<const M: usize, const N: usize>(
     for q in 0..N {
         c[q * ldc..][..M].copy_from_slice(&sums[q]);
     }
+    M
 }

@@ -2,7 +2,7 @@
 //!
 //! Each entry loses its products in the order of k, however the columns are grouped: the widths here change the speed and not the bits.
 
-use super::product::{PANEL, sub_product};
+use super::product::{PANEL, sub_product, sub_product_of_upper};
 use super::{Matrix, axpy, dot};
 use crate::wide;
 
@@ -25,15 +25,14 @@ wide! {
             let (left, block) = a.data.split_at_mut(start * n);
             let (m, width) = (n - start, end - start);
             let below = left.get(start..).unwrap_or_default();
-            let b = |k: usize, j: usize| left[k * n + start + j];
-            sub_product::<LANES>((&mut block[start..], n), (below, n), (m, start, width), |j| j..m, b);
+            sub_product::<LANES>((&mut block[start..], n), (below, n), (m, start, width), |j| j..m, (below, n));
             for first in (start..end).step_by(PANEL) {
                 let last = end.min(first + PANEL);
                 let (left, panel) = block.split_at_mut((first - start) * n);
                 let (m, width) = (n - first, last - first);
                 let below = left.get(first..).unwrap_or_default();
-                let b = |k: usize, j: usize| left[k * n + first + j];
-                sub_product::<LANES>((&mut panel[first..], n), (below, n), (m, first - start, width), |_| 0..m, b);
+                let shape = (m, first - start, width);
+                sub_product::<LANES>((&mut panel[first..], n), (below, n), shape, |_| 0..m, (below, n));
                 for j in first..last {
                     let (done, col) = panel.split_at_mut((j - first) * n);
                     let col = &mut col[j..n];
@@ -60,26 +59,30 @@ wide! {
 wide! {
     /// x ← L⁻¹ x, for the leading rows of L if x is shorter.
     pub fn solve_lower(l: &Matrix, x: &mut [f64]) {
-        let mut rest = x;
-        let mut j = 0;
-        while !rest.is_empty() {
-            let width = PANEL.min(rest.len());
-            let (head, tail) = rest.split_at_mut(width);
-            for k in 0..width {
-                head[k] /= l[(j + k, j + k)];
-                for i in k + 1..width {
-                    head[i] -= head[k] * l[(j + i, j + k)];
+        let (mut rest, mut j) = (x, 0);
+        while rest.len() >= PANEL {
+            let (head, tail) = rest.split_at_mut(PANEL);
+            let mut h: [f64; PANEL] = std::array::from_fn(|k| head[k]);
+            let columns: [&[f64]; PANEL] = std::array::from_fn(|k| &l.col(j + k)[j..][..PANEL + tail.len()]);
+            for k in 0..PANEL {
+                h[k] /= columns[k][k];
+                for i in k + 1..PANEL {
+                    h[i] -= h[k] * columns[k][i];
                 }
             }
-            if let [h0, h1, h2, h3] = *head {
-                let below: [&[f64]; PANEL] = std::array::from_fn(|k| &l.col(j + k)[j + PANEL..][..tail.len()]);
-                let [l0, l1, l2, l3] = below;
-                for i in 0..tail.len() {
-                    tail[i] = tail[i] - h0 * l0[i] - h1 * l1[i] - h2 * l2[i] - h3 * l3[i];
-                }
+            head.copy_from_slice(&h);
+            let ([h0, h1, h2, h3], [l0, l1, l2, l3]) = (h, columns.map(|column| &column[PANEL..]));
+            for i in 0..tail.len() {
+                tail[i] = tail[i] - h0 * l0[i] - h1 * l1[i] - h2 * l2[i] - h3 * l3[i];
             }
-            j += width;
+            j += PANEL;
             rest = tail;
+        }
+        for k in 0..rest.len() {
+            rest[k] /= l[(j + k, j + k)];
+            for i in k + 1..rest.len() {
+                rest[i] -= rest[k] * l[(j + i, j + k)];
+            }
         }
     }
 }
@@ -105,25 +108,34 @@ wide! {
     /// B ← B L⁻ᵀ for B of m × n: the rows of B are right-hand sides, solved side by side.
     pub fn solve_rows(l: &Matrix, b: &mut Matrix) {
         let m = b.rows;
-        solve_leading_rows::<LANES>(l, b, |_| m);
+        solve_leading_rows::<LANES>(l, b, |_| m, |_| 0);
     }
 }
 
-/// As [`solve_rows`], touching only the first `live(j)` rows of column j (the others are zero and stay so).
+/// As [`solve_rows`], touching only the first `live(j)` rows of column j (the others are zero and stay so), where those before column `zeros(i)` are
+/// zero in row i and below.
 #[inline(always)]
-fn solve_leading_rows<const LANES: usize>(l: &Matrix, b: &mut Matrix, live: impl Fn(usize) -> usize) {
+fn solve_leading_rows<const LANES: usize>(
+    l: &Matrix,
+    b: &mut Matrix,
+    live: impl Fn(usize) -> usize,
+    zeros: impl Fn(usize) -> usize + Copy,
+) {
     let (m, n) = (b.rows, b.cols);
     for start in (0..n).step_by(BLOCK) {
         let end = n.min(start + BLOCK);
         let (left, block) = b.data.split_at_mut(start * m);
         let rows = |j: usize| 0..live((start + j + PANEL).min(end) - 1);
-        sub_product::<LANES>((block, m), (left, m), (m, start, end - start), rows, |k, j| l[(start + j, k)]);
+        let (shape, factors) = ((m, start, end - start), (&l.data[start..], l.rows));
+        sub_product_of_upper::<LANES>((block, m), (left, m), shape, rows, factors, zeros);
         for first in (start..end).step_by(PANEL) {
             let last = end.min(first + PANEL);
             let (left, panel) = block.split_at_mut((first - start) * m);
             let rows = live(last - 1);
-            let factors = |k: usize, j: usize| l[(first + j, start + k)];
-            sub_product::<LANES>((panel, m), (left, m), (rows, first - start, last - first), |_| 0..rows, factors);
+            let factors = (&l.data[start * l.rows + first..], l.rows);
+            let shape = (rows, first - start, last - first);
+            let zeros = |i: usize| zeros(i).saturating_sub(start);
+            sub_product_of_upper::<LANES>((panel, m), (left, m), shape, |_| 0..rows, factors, zeros);
             for j in first..last {
                 let (done, col) = panel.split_at_mut((j - first) * m);
                 let col = &mut col[..rows];
@@ -144,14 +156,14 @@ wide! {
     pub fn inverse_from_cholesky(l: &Matrix, scratch: &mut Matrix, inverse: &mut Matrix) {
         let n = l.rows;
         scratch.set_identity(n);
-        solve_leading_rows::<LANES>(l, scratch, |j| j + 1);
+        solve_leading_rows::<LANES>(l, scratch, |j| j + 1, |i| i);
         // −A⁻¹ = −L⁻ᵀ L⁻¹, whose entry (i, j), i ≥ j, sums the columns k ≥ i of L⁻ᵀ.
         inverse.reset(n, n);
         for first in (0..n).step_by(BLOCK) {
             let end = n.min(first + BLOCK);
             let a = &scratch.data[first * n..];
-            let b = |k: usize, j: usize| scratch.data[(first + k) * n + j];
-            sub_product::<LANES>((&mut inverse.data, n), (a, n), (end, end - first, end), |j| j..end, b);
+            let (shape, zeros) = ((end, end - first, end), |i: usize| i.saturating_sub(first));
+            sub_product_of_upper::<LANES>((&mut inverse.data, n), (a, n), shape, |j| j..end, (a, n), zeros);
         }
         inverse.scale(-1.0);
         inverse.mirror_lower();

@@ -1,4 +1,4 @@
-//! The acquisition function of a step: the worth of a point by the models of the objective and of its constraints.
+//! The acquisition function of a step, from the models of the objective and of the constraints.
 
 use super::AcquisitionKind;
 use crate::gp::PointPrediction;
@@ -11,9 +11,12 @@ pub(crate) struct Landscape<'a> {
     pub(crate) kind: AcquisitionKind,
     /// The output to improve on.
     pub(crate) incumbent: f64,
-    /// Factor on σ.
+    /// Factor on σ: above 1 the model is trusted less, and more is explored.
     pub(crate) optimism: f64,
 }
+
+/// Derivatives of a worth by the mean and by the standard deviation.
+pub(crate) type Slopes = (f64, f64);
 
 impl Landscape<'_> {
     /// What a point is worth by the objective alone.
@@ -21,9 +24,14 @@ impl Landscape<'_> {
         self.kind.value(mean, self.optimism * std, self.incumbent)
     }
 
+    /// The same at a point, with its derivatives in the mean and in the standard deviation.
+    pub(crate) fn look(&self, at: &PointPrediction) -> (f64, Slopes) {
+        let (worth, by_mean, by_std) = self.kind.look(at.mean, self.optimism * at.std, self.incumbent);
+        (worth, (by_mean, by_std))
+    }
+
     /// The gradient of that.
-    pub(crate) fn gradient(&self, at: &PointPrediction, out: &mut Vec<f64>) {
-        let (by_mean, by_std) = self.kind.slopes(at.mean, self.optimism * at.std, self.incumbent);
+    pub(crate) fn gradient(&self, at: &PointPrediction, (by_mean, by_std): Slopes, out: &mut Vec<f64>) {
         out.clear();
         let slopes = at.mean_gradient.iter().zip(&at.std_gradient);
         out.extend(slopes.map(|(m, s)| by_mean * m + by_std * (self.optimism * s)));

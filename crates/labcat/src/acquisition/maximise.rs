@@ -1,7 +1,7 @@
-//! Maximisation over the trust region ∩ bounds: uniform samples, if asked some of them nearer to the best point, and a local
-//! refinement of the best of them.
+//! Maximisation over the trust region ∩ bounds: uniform samples, optionally some of them close to the best point, then a local
+//! refinement of the best sample.
 
-use super::landscape::Landscape;
+use super::landscape::{Landscape, Slopes};
 use crate::domain::Domain;
 use crate::frame::Frame;
 use crate::gp::PointPrediction;
@@ -27,10 +27,17 @@ pub(crate) struct Search {
     /// How many of them are drawn near the best point, at every scale: late in a run what is left to gain lies closer to it than any
     /// uniform sample, while far away σ grows faster than μ and keeps the refinement there.
     pub(crate) near: usize,
-    /// Factor on σ: above 1 the model is trusted less, and more is explored.
-    pub(crate) optimism: f64,
     /// Gradient steps from the best sample; 0 for none.
     pub(crate) refinements: usize,
+}
+
+/// A maximisation: of what, in which frame, how; and on which lattice if there are integers or categories.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) landscape: &'a Landscape<'a>,
+    pub(crate) frame: &'a Frame,
+    pub(crate) search: &'a Search,
+    pub(crate) lattice: Option<Lattice<'a>>,
 }
 
 /// Where integers and categories have their places, and along which axes a point is climbed.
@@ -63,39 +70,26 @@ pub(crate) struct Maximiser {
 
 impl Maximiser {
     /// Draws the candidates, scores them, and refines the best. (eq:EI, over Ω_TR ∩ Ω)
-    pub(crate) fn run(&mut self, landscape: &Landscape<'_>, frame: &Frame, search: &Search, rng: &mut Rng) {
-        self.sample(frame, search, rng);
-        self.score_all(landscape);
-        if search.refinements > 0
+    pub(crate) fn run(&mut self, task: Task<'_>, rng: &mut Rng) {
+        self.sample(task.frame, task.search, rng);
+        self.score_all(task.landscape);
+        if task.search.refinements > 0
             && let Some(candidate) = self.best()
         {
-            self.refine(candidate.index, None, landscape, frame, search);
+            self.refine(candidate.index, task);
         }
     }
 
     /// Scores given places in the box, and refines each of them if the search does; on a lattice, along the axes that move.
-    pub(crate) fn score_places(
-        &mut self,
-        places: &[Vec<f64>],
-        lattice: Option<Lattice<'_>>,
-        landscape: &Landscape<'_>,
-        frame: &Frame,
-        search: &Search,
-    ) -> Vec<Scored> {
-        let (d, m) = (frame.dim(), places.len());
+    pub(crate) fn score_places(&mut self, places: &[Vec<f64>], task: Task<'_>) -> Vec<Scored> {
+        let (d, m) = (task.frame.dim(), places.len());
         self.local.reshape(m, d);
         self.place.reshape(d, m);
-        self.x.resize(d, 0.0);
-        for (c, u) in places.iter().enumerate() {
-            self.place.col_mut(c).copy_from_slice(u);
-            frame.to_local(u, &mut self.x);
-            for (i, x) in self.x.iter().enumerate() {
-                self.local[(c, i)] = *x;
-            }
-        }
-        self.score_all(landscape);
-        if search.refinements > 0 {
-            (0..m).for_each(|c| self.refine(c, lattice, landscape, frame, search));
+        places.iter().enumerate().for_each(|(c, u)| self.place.col_mut(c).copy_from_slice(u));
+        task.frame.to_local_rows(places.iter().map(Vec::as_slice), &mut self.local, &mut self.x);
+        self.score_all(task.landscape);
+        if task.search.refinements > 0 {
+            (0..m).for_each(|c| self.refine(c, task));
         }
         let scored = |c: usize| Scored { u: self.place.col(c).to_vec(), mean: self.mean[c], score: self.score[c] };
         (0..m).map(scored).collect()
@@ -203,78 +197,24 @@ impl Maximiser {
     /// Projected gradient ascent from a sample, with Barzilai–Borwein first lengths and backtracking. Its result takes the place of
     /// that sample. With integers and categories only the axes that move are climbed, and each point is moved to the place of what
     /// it stands for.
-    fn refine(
-        &mut self,
-        index: usize,
-        mixed: Option<Lattice<'_>>,
-        landscape: &Landscape<'_>,
-        frame: &Frame,
-        search: &Search,
-    ) {
-        const BACKTRACKS: usize = 6;
+    fn refine(&mut self, index: usize, task: Task<'_>) {
+        let Task { landscape, search, .. } = task;
         let gp = &landscape.surrogate.gp;
-        let mut score = self.score[index];
-        let d = frame.dim();
         self.x.clear();
-        self.x.extend((0..d).map(|i| self.local[(index, i)]));
+        self.x.extend((0..self.local.cols()).map(|i| self.local[(index, i)]));
         self.u.clear();
         self.u.extend_from_slice(self.place.col(index));
-        gp.predict_with_gradient(&self.x, &mut self.at);
+        gp.look(&self.x, &mut self.at);
+        let (_, mut slopes) = landscape.look(&self.at);
         for step in 0..search.refinements {
-            landscape.gradient(&self.at, &mut self.gradient);
-            if let Some(Lattice { moves, .. }) = mixed {
-                for (g, moves) in self.gradient.iter_mut().zip(moves) {
-                    *g = if *moves { *g } else { 0.0 };
-                }
+            gp.add_gradient(&self.x, &mut self.at);
+            landscape.gradient(&self.at, slopes, &mut self.gradient);
+            if let Some(Lattice { moves, .. }) = task.lattice {
+                self.gradient.iter_mut().zip(moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
             }
-            let norm = linalg::dot(&self.gradient, &self.gradient).sqrt();
-            if !(norm > 0.0 && norm.is_finite()) {
-                break;
-            }
-            let mut length = 0.25 * search.beta / norm;
-            if step > 0 {
-                // |Δx|² / |Δx · Δg|, with Δx in `trial` and the old gradient in `previous`.
-                let (mut xx, mut xg) = (0.0, 0.0);
-                for i in 0..d {
-                    xx += self.trial[i] * self.trial[i];
-                    xg += self.trial[i] * (self.previous[i] - self.gradient[i]);
-                }
-                if xg != 0.0 {
-                    length = (xx / xg.abs()).min(2.0 * search.beta / norm);
-                }
-            }
-            let mut improved = false;
-            for _ in 0..BACKTRACKS {
-                self.trial.clear();
-                let moved = self.x.iter().zip(&self.gradient).map(|(x, g)| {
-                    let stays = mixed.is_some() && *g == 0.0;
-                    if stays { *x } else { (x + length * g).clamp(-search.beta, search.beta) }
-                });
-                self.trial.extend(moved);
-                frame.to_box(&self.trial, &mut self.u);
-                let mut inside = true;
-                for u in &mut self.u {
-                    inside &= u.abs() <= 1.0;
-                    *u = u.clamp(-1.0, 1.0);
-                }
-                if let Some(Lattice { domain, .. }) = mixed {
-                    domain.snap(&mut self.u);
-                    frame.to_local(&self.u, &mut self.trial);
-                } else if !inside {
-                    bring_back(frame, search.beta, &mut self.u, &mut self.trial);
-                }
-                gp.predict_with_gradient(&self.trial, &mut self.at);
-                let new = landscape.worth(self.at.mean, self.at.std);
-                if new > score {
-                    score = new;
-                    improved = true;
-                    break;
-                }
-                length *= 0.3;
-            }
-            if !improved {
-                break;
-            }
+            let Some(length) = self.first_length(step, search.beta) else { break };
+            let Some((score, there)) = self.line_search(length, self.score[index], task) else { break };
+            slopes = there;
             self.place.col_mut(index).copy_from_slice(&self.u);
             (self.mean[index], self.std[index], self.score[index]) = (self.at.mean, self.at.std, score);
             for (t, x) in self.trial.iter_mut().zip(&mut self.x) {
@@ -284,6 +224,56 @@ impl Maximiser {
             }
             std::mem::swap(&mut self.previous, &mut self.gradient);
         }
+    }
+
+    /// How long the first trial along the gradient is, as a factor on it; `None` where there is none. At first a quarter of the trust region; then
+    /// |Δx|² / |Δx · Δg|, with Δx in `trial` and the old gradient in `previous`.
+    fn first_length(&self, step: usize, beta: f64) -> Option<f64> {
+        let norm = linalg::dot(&self.gradient, &self.gradient).sqrt();
+        if !(norm > 0.0 && norm.is_finite()) {
+            return None;
+        }
+        let (mut xx, mut xg) = (0.0, 0.0);
+        if step > 0 {
+            for ((x, old), new) in self.trial.iter().zip(&self.previous).zip(&self.gradient) {
+                xx += x * x;
+                xg += x * (old - new);
+            }
+        }
+        Some(if xg == 0.0 { 0.25 * beta / norm } else { (xx / xg.abs()).min(2.0 * beta / norm) })
+    }
+
+    /// A point along the gradient that is worth more than `score`, in `trial`, its place in `u` and its prediction in `at`: that worth and its slopes.
+    fn line_search(&mut self, mut length: f64, score: f64, task: Task<'_>) -> Option<(f64, Slopes)> {
+        const BACKTRACKS: usize = 6;
+        const SHORTER: f64 = 0.3;
+        let (Task { landscape, frame, lattice, .. }, beta) = (task, task.search.beta);
+        for _ in 0..BACKTRACKS {
+            self.trial.clear();
+            self.trial.extend(self.x.iter().zip(&self.gradient).map(|(x, g)| {
+                let stays = lattice.is_some() && *g == 0.0;
+                if stays { *x } else { (x + length * g).clamp(-beta, beta) }
+            }));
+            frame.to_box(&self.trial, &mut self.u);
+            let mut inside = true;
+            for u in &mut self.u {
+                inside &= u.abs() <= 1.0;
+                *u = u.clamp(-1.0, 1.0);
+            }
+            if let Some(Lattice { domain, .. }) = lattice {
+                domain.snap(&mut self.u);
+                frame.to_local(&self.u, &mut self.trial);
+            } else if !inside {
+                bring_back(frame, beta, &mut self.u, &mut self.trial);
+            }
+            landscape.surrogate.gp.look(&self.trial, &mut self.at);
+            let (new, slopes) = landscape.look(&self.at);
+            if new > score {
+                return Some((new, slopes));
+            }
+            length *= SHORTER;
+        }
+        None
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a candidate is worth, and where that is largest.
+//! Acquisition functions, and their maximisation.
 
 pub(crate) mod landscape;
 pub(crate) mod maximise;
@@ -23,51 +23,30 @@ pub enum AcquisitionKind {
 /// κ of the lower confidence bound.
 const KAPPA: f64 = 2.0;
 
-/// Below this z the tail of the normal distribution is expanded in 1/z²: there the first term left out and the cancellation in
-/// z Φ(z) + φ(z) are equally small, 10⁻¹¹ of h.
-const FAR_TAIL: f64 = -30.0;
-
 impl AcquisitionKind {
     /// The worth of evaluating a point where the model predicts `mean` ± `std`, given the best value so far; larger is better.
     pub(crate) fn value(self, mean: f64, std: f64, best: f64) -> f64 {
+        self.look(mean, std, best).0
+    }
+
+    /// The same with its derivatives in `mean` and `std`.
+    #[inline(always)]
+    pub(crate) fn look(self, mean: f64, std: f64, best: f64) -> (f64, f64, f64) {
         let z = (best - mean) / std;
         match self {
             // σ [z Φ(z) + φ(z)], z = (y_min − μ)/σ. (eq:EI)
-            Self::ExpectedImprovement => std * (z * math::normal_cdf(z) + math::normal_pdf(z)),
-            Self::LogExpectedImprovement => math::ln(std) + log_improvement(z).0,
-            Self::LowerConfidenceBound => KAPPA * std - mean,
-        }
-    }
-
-    /// Its derivatives in `mean` and `std`.
-    pub(crate) fn slopes(self, mean: f64, std: f64, best: f64) -> (f64, f64) {
-        let z = (best - mean) / std;
-        match self {
-            Self::ExpectedImprovement => (-math::normal_cdf(z), math::normal_pdf(z)),
-            Self::LogExpectedImprovement => {
-                let (_, cdf, pdf) = log_improvement(z);
-                (-cdf / std, pdf / std)
+            Self::ExpectedImprovement => {
+                let (cdf, pdf) = (math::normal_cdf(z), math::normal_pdf(z));
+                (std * (z * cdf + pdf), -cdf, pdf)
             }
-            Self::LowerConfidenceBound => (-1.0, KAPPA),
+            Self::LogExpectedImprovement => {
+                let (log, cdf, pdf) = math::log_improvement(z);
+                (math::ln(std) + log, -cdf / std, pdf / std)
+            }
+            Self::LowerConfidenceBound => (KAPPA * std - mean, -1.0, KAPPA),
         }
     }
-}
-
-/// ln h(z) and (Φ/h, φ/h) for h(z) = z Φ(z) + φ(z).
-fn log_improvement(z: f64) -> (f64, f64, f64) {
-    if z > FAR_TAIL {
-        let (cdf, pdf) = (math::normal_cdf(z), math::normal_pdf(z));
-        let h = z * cdf + pdf;
-        return (math::ln(h), cdf / h, pdf / h);
-    }
-    // With t = 1/z²: Φ = φ/|z| (1 − t + 3t² − 15t³ + …) and h = φ t (1 − 3t + 15t² − 105t³ + …).
-    let t = 1.0 / (z * z);
-    let tail = 1.0 - t * (1.0 - t * (3.0 - t * (15.0 - 105.0 * t)));
-    let h = 1.0 - t * (3.0 - t * (15.0 - t * (105.0 - 945.0 * t)));
-    let ln_pdf = -0.5 * z * z - 0.5 * math::ln(2.0 * math::PI);
-    (ln_pdf + math::ln(t * h), -z * tail / h, z * z / h)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

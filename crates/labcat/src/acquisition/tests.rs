@@ -2,7 +2,7 @@
 
 use super::AcquisitionKind::{ExpectedImprovement, LogExpectedImprovement};
 use super::landscape::Landscape;
-use super::maximise::{Maximiser, Search};
+use super::maximise::{Maximiser, Search, Task};
 use super::*;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes};
 use crate::gp::kernel::KernelKind;
@@ -43,7 +43,7 @@ fn slopes_equal_finite_differences() {
             for z in [-9.0, -5.0, -3.0, -1.0, -0.2, 0.0, 0.4, 2.0, 6.0] {
                 let best = 0.1;
                 let mean = best - z * std;
-                let (by_mean, by_std) = kind.slopes(mean, std, best);
+                let (_, by_mean, by_std) = kind.look(mean, std, best);
                 let h = 2e-3 * std / (1.0 + z * z);
                 let scale = kind.value(mean, std, best).abs() / std + by_mean.abs() + by_std.abs();
                 close(by_mean, slope(h, |h| kind.value(mean + h, std, best)), 1e-8 * scale, "by mean");
@@ -76,7 +76,7 @@ fn slopes_of_log_expected_improvement_are_right_in_the_far_tail() {
     for z in [-11.0, -12.5, -20.0, -29.0, -31.0, -50.0, -300.0, -1e4] {
         for std in [1e-3, 1.0] {
             let mean = -z * std;
-            let (by_mean, by_std) = LogExpectedImprovement.slopes(mean, std, 0.0);
+            let (_, by_mean, by_std) = LogExpectedImprovement.look(mean, std, 0.0);
             // ∂/∂μ = −Φ/(σ h) = −1/(σ K) and ∂/∂σ = φ/(σ h) = (a + K)/(σ K).
             let k = continued_fraction(-z);
             close(by_mean * std * k, -1.0, 1e-9, "by mean");
@@ -135,10 +135,17 @@ fn model(rng: &mut Rng, d: usize, beta: f64) -> Gp {
     Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-3), &y, buffers).unwrap()
 }
 
-fn maximise(maximiser: &mut Maximiser, gp: &Gp, frame: &Frame, kind: AcquisitionKind, search: &Search, rng: &mut Rng) {
+fn maximise(
+    maximiser: &mut Maximiser,
+    gp: &Gp,
+    frame: &Frame,
+    (kind, optimism): (AcquisitionKind, f64),
+    search: &Search,
+    rng: &mut Rng,
+) {
     let surrogate = Surrogate::new(gp.clone());
-    let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism: search.optimism };
-    maximiser.run(&landscape, frame, search, rng);
+    let landscape = Landscape { surrogate: &surrogate, kind, incumbent: 0.0, optimism };
+    maximiser.run(Task { landscape: &landscape, frame, search, lattice: None }, rng);
 }
 
 #[test]
@@ -153,9 +160,9 @@ fn candidates_lie_in_the_trust_region_and_in_the_box() {
                     let beta = 0.5;
                     let gp = model(&mut rng, d, beta);
                     let (candidates, near) = (10 * d, 4 * d);
-                    let search = Search { beta, candidates, near, optimism: 1.5, refinements };
+                    let search = Search { beta, candidates, near, refinements };
                     let mut maximiser = Maximiser::default();
-                    maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, &mut rng);
+                    maximise(&mut maximiser, &gp, &frame, (LogExpectedImprovement, 1.5), &search, &mut rng);
                     let mut local = vec![0.0; d];
                     for taken in 0..search.candidates {
                         let candidate = maximiser.best().unwrap();
@@ -196,9 +203,9 @@ fn refinement_never_loses() {
                 let gp = model(&mut rng, d, 0.5);
                 let mut scores = Vec::new();
                 for refinements in [0, 1, 20] {
-                    let search = Search { beta: 0.5, candidates: 10 * d, near: 5 * d, optimism: 2.0, refinements };
+                    let search = Search { beta: 0.5, candidates: 10 * d, near: 5 * d, refinements };
                     let mut maximiser = Maximiser::default();
-                    maximise(&mut maximiser, &gp, &frame, kind, &search, &mut Rng::new(3));
+                    maximise(&mut maximiser, &gp, &frame, (kind, 2.0), &search, &mut Rng::new(3));
                     scores.push(maximiser.best().unwrap().score);
                 }
                 assert!(scores[0] <= scores[1] && scores[1] <= scores[2], "{scores:?}");
@@ -213,9 +220,9 @@ fn rejection_in_a_corner_is_bounded_and_says_what_it_clipped() {
     let d = 20; // about 2⁻²⁰ of the samples around a corner lie inside: rejection alone would draw 10⁸ of them
     let frame = turned(&mut rng, d, 1.0, 0.1);
     let gp = model(&mut rng, d, 0.5);
-    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, optimism: 1.0, refinements: 0 };
+    let search = Search { beta: 0.5, candidates: 10 * d, near: 0, refinements: 0 };
     let mut maximiser = Maximiser::default();
-    maximise(&mut maximiser, &gp, &frame, ExpectedImprovement, &search, &mut rng);
+    maximise(&mut maximiser, &gp, &frame, (ExpectedImprovement, 1.0), &search, &mut rng);
     assert!(maximiser.clipped > 0 && maximiser.clipped <= search.candidates);
 }
 
@@ -236,9 +243,9 @@ fn near_samples_find_what_uniform_ones_miss() {
     }
     let gp = Gp::fit_with_jitter(Prior::of(&y, KernelKind::SquaredExponential, 1.0, 1e-6), &y, buffers).unwrap();
     let best_score = |near: usize, rng: &mut Rng| {
-        let search = Search { beta: 0.7, candidates: 10 * d, near, optimism: 0.1, refinements: 20 };
+        let search = Search { beta: 0.7, candidates: 10 * d, near, refinements: 20 };
         let mut maximiser = Maximiser::default();
-        maximise(&mut maximiser, &gp, &frame, LogExpectedImprovement, &search, rng);
+        maximise(&mut maximiser, &gp, &frame, (LogExpectedImprovement, 0.1), &search, rng);
         maximiser.best().unwrap().score
     };
     let (mut uniform, mut near) = (0.0, 0.0);

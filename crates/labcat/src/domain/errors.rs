@@ -46,6 +46,6 @@ pub enum PointError {
     #[error("the point violates a known constraint")]
     Violates,
     /// A coordinate lies between the values of a parameter in steps.
-    #[error("{name} = {value} is not allowed: it takes {low}, {}, … up to {high}", .low + .step)]
+    #[error("{name} = {value} is not allowed: it must be one of {low}, {}, … {high}", .low + .step)]
     BetweenSteps { name: String, value: f64, low: f64, high: f64, step: f64 },
 }

@@ -1,8 +1,8 @@
 //! Parameters, and the map between user values and the box [−1, 1]^d in which everything else works.
 //!
-//! A real, an integer, a pair and an ordered category take one coordinate of the box, an unordered category of more than two labels one
-//! for each label, a fixed value none. Integers and categories have *places* in the box, and [`Domain::snap`] moves a point to the
-//! place of the values it stands for: the model sees what the objective sees.
+//! A real, an integer, a category of two labels and an ordered category have one coordinate in the box. An unordered category of more labels has one coordinate
+//! for each label, and a fixed value has none. Integers and categories have *places* in the box; [`Domain::snap`] moves a point to its
+//! place, so that the model and the objective see the same values.
 
 mod counting;
 mod errors;
@@ -377,9 +377,9 @@ fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f
         Some(&value) => {
             let why = match &q.kind {
                 ParameterKind::Categorical { labels, .. } => {
-                    format!("it takes the number of one of [{}]", list(labels))
+                    format!("it must be the number of one of [{}]", list(labels))
                 }
-                _ => format!("it takes {}, {}, … up to {}", q.low, q.level(1), q.high),
+                _ => format!("it must be one of {}, {}, … {}", q.low, q.level(1), q.high),
             };
             Err(DomainError::ConditionValue { name, other, value, why })
         }
@@ -388,5 +388,4 @@ fn condition(p: &Parameter, before: &[Parameter]) -> Result<Option<(usize, Vec<f
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

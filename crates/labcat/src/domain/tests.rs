@@ -129,7 +129,7 @@ fn a_real_in_steps_takes_the_decimals_that_people_write() {
     assert_eq!(p.kind.name(), "real");
     assert_eq!(p.label(20.3), Label::Number(20.3));
     let between = domain.check(&[20.25]).unwrap_err().to_string();
-    assert_eq!(between, "t = 20.25 is not allowed: it takes 20, 20.1, … up to 90");
+    assert_eq!(between, "t = 20.25 is not allowed: it must be one of 20, 20.1, … 90");
     assert_eq!(domain.neighbours(&[20.3]), [[20.2], [20.4]]);
     assert_eq!(domain.neighbours(&[90.0]), [[89.9]]);
 }

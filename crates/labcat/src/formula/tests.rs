@@ -29,7 +29,10 @@ fn parameters_count_as_the_numbers_they_stand_for() {
     assert_eq!(error.column, 5);
     assert!(error.message.contains("`solver` has texts as categories"), "{error}");
     let error = known("x + X <= 1").unwrap_err();
-    assert_eq!(error.to_string(), "column 5: `X` is no parameter: there is x, n, size, solver, flag, rate");
+    assert_eq!(
+        error.to_string(),
+        "column 5: `X` is not a parameter: the parameters are x, n, size, solver, flag, rate"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The local frame: where it is centred, how it is turned and stretched, and how outputs are normalised in it.
+//! The local frame: its centre, rotation and scale, and the normalisation of outputs in it.
 
 mod outputs;
 mod principal;
@@ -113,6 +113,20 @@ impl Frame {
         }
     }
 
+    /// The same of several places, one row each.
+    pub(crate) fn to_local_rows<'a>(
+        &self,
+        places: impl Iterator<Item = &'a [f64]>,
+        rows: &mut Matrix,
+        scratch: &mut Vec<f64>,
+    ) {
+        scratch.resize(self.dim(), 0.0);
+        for (row, u) in places.enumerate() {
+            self.to_local(u, scratch);
+            scratch.iter().enumerate().for_each(|(j, x)| rows[(row, j)] = *x);
+        }
+    }
+
     /// The same as a point of its own.
     pub(crate) fn local(&self, u: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; self.dim()];
@@ -207,5 +221,4 @@ wide! {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

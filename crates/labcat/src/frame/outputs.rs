@@ -93,7 +93,7 @@ impl Outputs {
 
     /// a: the range of the outputs.
     pub(crate) fn range(self) -> f64 {
-        2.0 * self.half_range
+        (2.0 * self.half_range).min(f64::MAX)
     }
 
     /// b: the smallest of the outputs.
@@ -124,8 +124,7 @@ pub(crate) fn normalise(y: &mut [f64], warp: Option<f64>, scratch: &mut Vec<f64>
     }
     scratch.clear();
     scratch.extend_from_slice(y);
-    scratch.sort_unstable_by(f64::total_cmp);
-    let mut median = scratch.get(scratch.len() / 2).copied().unwrap_or(0.0);
+    let mut median = math::median(scratch).unwrap_or(0.0);
     let most = warp.unwrap_or(f64::INFINITY);
     let cut = median * most;
     if cut < 1.0 && half_range * cut > 0.0 {

@@ -1,4 +1,4 @@
-//! Weighted principal axes of the observations: where good points spread.
+//! Weighted principal axes of the observations: the directions in which good points spread.
 
 use super::Frame;
 use crate::linalg::{self, Matrix};

@@ -190,9 +190,11 @@ wide! {
         }
         for j in 0..d {
             let block = &to.products[j * n * n..(j + 1) * n * n];
-            for q in 0..n {
-                for (p, v) in block[q * n..(q + 1) * n].iter().enumerate() {
-                    to.transposed[p * n + q] = *v;
+            for (q, column) in block.chunks_exact(n).enumerate() {
+                let mut at = q;
+                for v in column {
+                    to.transposed[at] = *v;
+                    at += n;
                 }
             }
             for i in 0..=j {

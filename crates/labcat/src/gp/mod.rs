@@ -125,9 +125,6 @@ pub(crate) struct Slope {
     pub(crate) value: f64,
 }
 
-/// Correlations of a point with the inputs, and their slopes.
-type Kernels = (Vec<f64>, Vec<f64>);
-
 impl Gp {
     /// Fits to the inputs prepared with [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not
     /// positive definite.
@@ -236,8 +233,7 @@ impl Gp {
     /// without a nugget.
     pub(crate) fn variance_slopes(&self, inverse: &Matrix) -> [(f64, Vec<f64>); 3] {
         let (b, n) = (&self.b, self.b.alpha.len());
-        let noise: Vec<f64> = b.noise.iter().zip(&b.alpha).map(|(n, a)| n * a).collect();
-        let of_noise = b.noise.iter().enumerate().map(|(i, n)| n * inverse[(i, i)]).sum::<f64>();
+        let (noise, of_noise) = self.noise_image(inverse);
         let (mut trend, mut of_trend) = (vec![0.0; n], 0.0);
         if let Some(t) = &b.trend {
             let mut k = Matrix::zeros(n, n);
@@ -249,17 +245,27 @@ impl Gp {
         }
         let signal: Vec<f64> = b.residual.iter().zip(&noise).zip(&trend).map(|((r, n), t)| r - n - t).collect();
         let of_signal = n as f64 - of_noise - of_trend;
-        [(signal, of_signal), (noise, of_noise), (trend, of_trend)].map(|(mut image, trace)| {
-            let slope = 0.5 * (linalg::dot(&image, &b.alpha) - trace);
-            linalg::solve_lower(&b.factor, &mut image);
-            (slope, image)
-        })
+        [(signal, of_signal), (noise, of_noise), (trend, of_trend)].map(|image| self.slope_of(image))
     }
 
     /// Of these, the slope in the logarithm of a factor on all noise variances, and the average information ½ αᵀ N K⁻¹ N α.
     pub(crate) fn noise_slopes(&self, inverse: &Matrix) -> (f64, f64) {
-        let [_, (slope, image), _] = self.variance_slopes(inverse);
+        let (slope, image) = self.slope_of(self.noise_image(inverse));
         (slope, 0.5 * linalg::dot(&image, &image))
+    }
+
+    /// N α and tr(K⁻¹ N).
+    fn noise_image(&self, inverse: &Matrix) -> (Vec<f64>, f64) {
+        let Buffers { noise, alpha, .. } = &self.b;
+        let trace = noise.iter().enumerate().map(|(i, n)| n * inverse[(i, i)]).sum::<f64>();
+        (noise.iter().zip(alpha).map(|(n, a)| n * a).collect(), trace)
+    }
+
+    /// The slope and L⁻¹ K_i α of K_i α and tr(K⁻¹ K_i).
+    fn slope_of(&self, (mut image, trace): (Vec<f64>, f64)) -> (f64, Vec<f64>) {
+        let slope = 0.5 * (linalg::dot(&image, &self.b.alpha) - trace);
+        linalg::solve_lower(&self.b.factor, &mut image);
+        (slope, image)
     }
 
     /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were, and the variance of that: kᵀK⁻¹r for the
@@ -464,28 +470,11 @@ impl Gp {
         gp
     }
 
-    /// The squared distance of `x` to each row, and the correlation with it.
-    fn correlations(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mut s = vec![0.0; self.b.x.rows()];
-        self.b.x.squared_distances_to(|j| x[j], &mut s);
-        let mut k = s.clone();
-        self.prior.kernel.apply(&mut k);
-        (s, k)
-    }
-
-    /// Correlations of a point with the inputs and, if its gradients are wanted, 2 σ_f² k′ of each.
-    fn kernels(&self, x: &[f64], gradients: bool) -> Kernels {
-        let (s, k) = self.correlations(x);
-        let slope = |(s, k): (&f64, &f64)| 2.0 * self.prior.signal * self.prior.kernel.slopes_at(*s, *k).0;
-        let slopes = if gradients { s.iter().zip(&k).map(slope).collect() } else { Vec::new() };
-        (k, slopes)
-    }
-
-    /// Σ αᵢ k(x, xᵢ) over values, and its gradient, of such kernels; α may be shorter than the inputs.
-    fn sum_at(&self, x: &[f64], (k, slopes): &Kernels, alpha: &[f64]) -> (f64, Vec<f64>) {
-        let value = self.prior.signal * alpha.iter().zip(k).map(|(a, k)| a * k).sum::<f64>();
+    /// Σ αᵢ k(x, xᵢ) over values, and its gradient if those of the objective there are known; α may be shorter than the inputs.
+    fn sum_at(&self, x: &[f64], at: &PointPrediction, alpha: &[f64]) -> (f64, Vec<f64>) {
+        let value = self.prior.signal * alpha.iter().zip(&at.k).map(|(a, k)| a * k).sum::<f64>();
         let mut gradient = vec![0.0; x.len()];
-        for (i, (alpha, slope)) in alpha.iter().zip(slopes).enumerate() {
+        for (i, (alpha, slope)) in alpha.iter().zip(&at.slopes).enumerate() {
             for ((g, x), x_i) in gradient.iter_mut().zip(x).zip(self.b.x_transposed.col(i)) {
                 *g += alpha * slope * (x - x_i);
             }
@@ -493,10 +482,17 @@ impl Gp {
         (value, gradient)
     }
 
+    /// A point as far as [`Gp::sum_at`] needs it, and where the standard deviation is known.
+    fn correlated(&self, x: &[f64], std: f64) -> PointPrediction {
+        let mut at = PointPrediction { std, ..PointPrediction::default() };
+        correlate(self, x, &mut at);
+        at
+    }
+
     /// Adds the second derivatives of the mean.
     fn add_hessian(&self, x: &[f64], out: &mut Matrix) {
         if self.is_plain() {
-            return self.add_hessian_of(x, &self.b.alpha, 1.0, out);
+            return add_hessian_of(self, x, &self.b.alpha, 1.0, out);
         }
         // Slopes have third derivatives of the kernel, which need not exist: differences of the mean's gradient.
         const DIFFERENCE: f64 = 1e-4;
@@ -511,24 +507,6 @@ impl Gp {
                     out[(i, j)] += half;
                     out[(j, i)] += half;
                 }
-            }
-        }
-    }
-
-    /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ.
-    fn add_hessian_of(&self, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
-        let (b, prior, d) = (&self.b, &self.prior, x.len());
-        let (s, k) = self.correlations(x);
-        let mut delta = vec![0.0; d];
-        for (i, alpha) in alpha.iter().enumerate() {
-            let (slope, bend) = prior.kernel.slopes_at(s[i], k[i]);
-            let scaled = weight * alpha * prior.signal;
-            for ((delta, x), x_i) in delta.iter_mut().zip(x).zip(b.x_transposed.col(i)) {
-                *delta = x - x_i;
-            }
-            for j in 0..d {
-                linalg::axpy(out.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
-                out[(j, j)] += 2.0 * scaled * slope;
             }
         }
     }
@@ -555,23 +533,39 @@ impl Gp {
         deviations(self.prior.nugget, k_star, std);
     }
 
-    /// μ, σ and their gradients at one point, for the local refinement of the acquisition.
-    pub(crate) fn predict_with_gradient(&self, x: &[f64], g: &mut PointPrediction) {
+    /// μ, σ and their gradients at one point.
+    pub(crate) fn predict_with_gradient(&self, x: &[f64], at: &mut PointPrediction) {
+        self.look(x, at);
+        self.add_gradient(x, at);
+    }
+
+    /// μ and σ at one point, for the local refinement of the acquisition.
+    pub(crate) fn look(&self, x: &[f64], at: &mut PointPrediction) {
         if self.is_plain() {
-            return predict_with_gradient(self, x, g);
+            correlate(self, x, at);
+            at.v.clear();
+            at.v.extend(at.k.iter().map(|k| self.prior.signal * k));
+        } else {
+            self.covariances(x, None, &mut at.v);
         }
+        at.mean = self.prior.mean + linalg::dot(&at.v, &self.b.alpha);
+        linalg::solve_lower(&self.b.factor, &mut at.v);
+        let variance = self.variance(|j| x[j]) - linalg::dot(&at.v, &at.v);
+        at.std = variance.max(self.prior.nugget).sqrt();
+    }
+
+    /// The gradients at a point that was looked at.
+    pub(crate) fn add_gradient(&self, x: &[f64], at: &mut PointPrediction) {
         let (b, prior) = (&self.b, &self.prior);
-        self.covariances(x, None, &mut g.v);
-        g.mean = prior.mean + linalg::dot(&g.v, &b.alpha);
-        linalg::solve_lower(&b.factor, &mut g.v);
-        let variance = self.variance(|j| x[j]) - linalg::dot(&g.v, &g.v);
-        g.std = variance.max(prior.nugget).sqrt();
-        linalg::solve_lower_transposed(&b.factor, &mut g.v);
-        for gradient in [&mut g.mean_gradient, &mut g.std_gradient] {
+        linalg::solve_lower_transposed(&b.factor, &mut at.v);
+        if self.is_plain() {
+            return add_gradient(self, x, at);
+        }
+        for gradient in [&mut at.mean_gradient, &mut at.std_gradient] {
             gradient.clear();
             gradient.resize(x.len(), 0.0);
         }
-        for (i, (alpha, v)) in b.alpha.iter().zip(&g.v).enumerate() {
+        for (i, (alpha, v)) in b.alpha.iter().zip(&at.v).enumerate() {
             let (own, x_i) = (self.direction(i), b.x_transposed.col(i));
             let s: f64 = x.iter().zip(x_i).map(|(a, b)| (a - b) * (a - b)).sum();
             let (first, second) = prior.kernel.slopes_at(s, prior.kernel.at(s));
@@ -583,13 +577,13 @@ impl Gp {
                 let turned = own.map_or(0.0, |v| -2.0 * prior.signal * first * v[j]);
                 let bent = b.trend.as_ref().zip(product).map_or(0.0, |(trend, p)| p * trend.weights[j] * x_i[j]);
                 let dk = apart * (x[j] - x_i[j]) + turned + bent;
-                g.mean_gradient[j] += alpha * dk;
-                g.std_gradient[j] -= v * dk / g.std;
+                at.mean_gradient[j] += alpha * dk;
+                at.std_gradient[j] -= v * dk / at.std;
             }
         }
         if let Some(trend) = &b.trend {
-            let factor = 2.0 * trend.variance * trend.product(|j| x[j], |j| x[j]) / g.std;
-            g.std_gradient.iter_mut().enumerate().for_each(|(j, s)| *s += factor * trend.weights[j] * x[j]);
+            let factor = 2.0 * trend.variance * trend.product(|j| x[j], |j| x[j]) / at.std;
+            at.std_gradient.iter_mut().enumerate().for_each(|(j, s)| *s += factor * trend.weights[j] * x[j]);
         }
     }
 }
@@ -623,45 +617,77 @@ wide! {
 }
 
 wide! {
-    fn predict_with_gradient(gp: &Gp, x: &[f64], g: &mut PointPrediction) {
+    /// The squared distance of a point to every row, and the correlation with it.
+    fn correlate(gp: &Gp, x: &[f64], at: &mut PointPrediction) {
+        let n = gp.b.x.rows();
+        at.s.resize(n.next_multiple_of(8), 0.0); // a multiple of a register is no more work than the rest of one
+        gp.b.x.squared_distances_to(|j| x[j], &mut at.s);
+        at.k.clone_from(&at.s);
+        gp.prior.kernel.apply(&mut at.k);
+        at.s.truncate(n);
+        at.k.truncate(n);
+    }
+}
+
+wide! {
+    /// The gradients there: ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij).
+    fn add_gradient(gp: &Gp, x: &[f64], at: &mut PointPrediction) {
         let (b, prior, d) = (&gp.b, &gp.prior, x.len());
-        g.s.clear();
-        g.s.resize(b.x.rows(), 0.0);
-        b.x.squared_distances_to(|j| x[j], &mut g.s);
-        g.k.clear();
-        g.k.extend_from_slice(&g.s);
-        prior.kernel.apply(&mut g.k);
-        g.v.clear();
-        g.v.extend(g.k.iter().map(|k| prior.signal * k));
-        g.mean = prior.mean + linalg::dot(&g.v, &b.alpha);
-        linalg::solve_lower(&b.factor, &mut g.v);
-        let variance = prior.signal + prior.nugget - linalg::dot(&g.v, &g.v);
-        g.std = variance.max(prior.nugget).sqrt();
-        linalg::solve_lower_transposed(&b.factor, &mut g.v);
-        // ∂k_i/∂x_j = 2 σ_f² k′(s_i) (x_j − x_ij)
-        for (k, s) in g.k.iter_mut().zip(&g.s) {
-            *k = 2.0 * prior.signal * prior.kernel.slopes_at(*s, *k).0;
-        }
+        at.slopes.clear();
+        at.slopes.extend(at.k.iter().zip(&at.s).map(|(k, s)| 2.0 * prior.signal * prior.kernel.slopes_at(*s, *k).0));
         // Some coordinates j at a time; each sum takes its terms in the order of i.
-        g.mean_gradient.clear();
-        g.std_gradient.clear();
+        at.mean_gradient.clear();
+        at.std_gradient.clear();
         for first in (0..d).step_by(TOGETHER) {
             let width = TOGETHER.min(d - first);
-            let (mut at, mut dm, mut dv) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0; TOGETHER]);
-            at[..width].copy_from_slice(&x[first..first + width]);
-            for (i, ((k, alpha), v)) in g.k.iter().zip(&b.alpha).zip(&g.v).enumerate() {
+            let (mut place, mut dm, mut dv) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0; TOGETHER]);
+            place[..width].copy_from_slice(&x[first..first + width]);
+            for (i, ((k, alpha), v)) in at.slopes.iter().zip(&b.alpha).zip(&at.v).enumerate() {
                 let x_i = &b.x_transposed.col(i)[first..][..TOGETHER];
                 for l in 0..TOGETHER {
-                    let dk = k * (at[l] - x_i[l]);
+                    let dk = k * (place[l] - x_i[l]);
                     dm[l] += alpha * dk;
                     dv[l] += v * dk;
                 }
             }
-            g.mean_gradient.extend_from_slice(&dm[..width]);
-            g.std_gradient.extend_from_slice(&dv[..width]);
+            at.mean_gradient.extend_from_slice(&dm[..width]);
+            at.std_gradient.extend_from_slice(&dv[..width]);
         }
-        for dv in &mut g.std_gradient {
-            *dv = -*dv / g.std;
+        for dv in &mut at.std_gradient {
+            *dv = -*dv / at.std;
+        }
+    }
+}
+
+wide! {
+    /// Adds the second derivatives of Σ αᵢ k(x, xᵢ) over values: Σ αᵢ σ_f² (4 k″ δδᵀ + 2 k′ I), δ = x − xᵢ. Some rows of a column at a time; each
+    /// entry takes its terms in the order of i.
+    fn add_hessian_of(gp: &Gp, x: &[f64], alpha: &[f64], weight: f64, out: &mut Matrix) {
+        let (b, prior, at) = (&gp.b, &gp.prior, gp.correlated(x, 0.0));
+        let terms = at.s.iter().zip(&at.k).zip(alpha).map(|((s, k), alpha)| {
+            let ((slope, bend), scaled) = (prior.kernel.slopes_at(*s, *k), weight * alpha * prior.signal);
+            (4.0 * scaled * bend, 2.0 * scaled * slope)
+        });
+        let terms: Vec<(f64, f64)> = terms.collect();
+        for j in 0..x.len() {
+            for first in (0..x.len()).step_by(TOGETHER) {
+                let column = &mut out.col_mut(j)[first..];
+                let width = TOGETHER.min(column.len());
+                let (mut place, mut sums, mut own) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0; TOGETHER]);
+                place[..width].copy_from_slice(&x[first..first + width]);
+                sums[..width].copy_from_slice(&column[..width]);
+                if let Some(own) = j.checked_sub(first).and_then(|l| own.get_mut(l)) {
+                    *own = 1.0;
+                }
+                for (i, (bend, slope)) in terms.iter().enumerate() {
+                    let x_i = b.x_transposed.col(i);
+                    let (along, x_i) = (bend * (x[j] - x_i[j]), &x_i[first..][..TOGETHER]);
+                    for l in 0..TOGETHER {
+                        sums[l] = sums[l] + along * (place[l] - x_i[l]) + slope * own[l];
+                    }
+                }
+                column[..width].copy_from_slice(&sums[..width]);
+            }
         }
     }
 }
@@ -673,8 +699,11 @@ pub(crate) struct PointPrediction {
     pub(crate) std: f64,
     pub(crate) mean_gradient: Vec<f64>,
     pub(crate) std_gradient: Vec<f64>,
+    /// Of values: squared distances, correlations, and 2 σ_f² k′.
     s: Vec<f64>,
     k: Vec<f64>,
+    slopes: Vec<f64>,
+    /// L⁻¹ k_*, then K⁻¹ k_*.
     v: Vec<f64>,
 }
 
@@ -709,5 +738,4 @@ wide! {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

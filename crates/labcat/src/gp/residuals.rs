@@ -1,8 +1,8 @@
-//! All residuals of a sum of squares in one model: each a linear trend plus a Gaussian process, with one kernel for all.
+//! One model of all residuals of a sum of squares: each is a linear trend plus a Gaussian process, with one kernel for all.
 //!
-//! Such a prediction is a weighted sum of what was observed, with the same weights w(x), of sum 1, for every residual. So Σ r(x)² = |r₀ + Σ w_j d_j|²
-//! with d_j = r_j − r₀, the differences to one evaluation, needs the residuals only in inner products: ten thousand residuals cost little more than
-//! a few. Measured constraints are predicted with the same weights.
+//! Such a prediction is a weighted sum of the observed residuals. The weights w(x) have the sum 1 and are the same for every residual. So Σ r(x)² =
+//! |r₀ + Σ w_j d_j|² with d_j = r_j − r₀, the differences from one evaluation, and the residuals are needed only in inner products: ten thousand residuals cost
+//! little more than a few. Measured constraints are predicted with the same weights.
 
 use super::kernel::KernelKind;
 use crate::linalg::{self, Matrix, PartialSums};

@@ -1,7 +1,7 @@
 //! The model of a step: the objective and the measured constraints as Gaussian processes of the same inputs and kernel. An output shares the
-//! objective's factor as long as it has the same rows and no noise of its own.
+//! objective's factor if it has the same rows and no noise of its own.
 
-use super::{Buffers, Gp, Kernels, PointPrediction, Prior};
+use super::{Buffers, Gp, PointPrediction, Prior, add_hessian_of};
 use crate::frame::Tail;
 use crate::linalg::{self, Matrix};
 use crate::math;
@@ -221,15 +221,14 @@ impl Surrogate {
     /// The objective at a point, in `at`, and every constraint.
     pub(crate) fn at(&self, x: &[f64], at: &mut PointPrediction) -> Vec<PointPrediction> {
         self.gp.predict_with_gradient(x, at);
-        let near = self.gp.kernels(x, true);
-        self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, (at, &near))).collect()
+        self.constraints.iter().map(|constraint| constraint.at(&self.gp, x, at)).collect()
     }
 
     /// Σ ln P(g ≤ 0), at a point where the objective has this standard deviation, with so many times the constraints' own.
     pub(crate) fn log_feasible(&self, x: &[f64], std: f64, optimism: f64) -> f64 {
-        let (at, near) = (PointPrediction { std, ..PointPrediction::default() }, self.gp.kernels(x, false));
+        let at = self.gp.correlated(x, std);
         let log_probability = |constraint: &Constraint| {
-            let around = constraint.around_trend(&self.gp, x, (&at, &near));
+            let around = constraint.around_trend(&self.gp, x, &at);
             let std = optimism * around.std.hypot(constraint.trend_std(x));
             math::ln_normal_cdf(-(around.mean + constraint.constant + linalg::dot(&constraint.slope, x)) / std)
         };
@@ -241,12 +240,12 @@ impl Surrogate {
         self.gp.add_hessian(x, out);
         for (constraint, m) in self.constraints.iter().zip(multipliers).filter(|(_, m)| **m > 0.0) {
             match &constraint.process {
-                Process::Shared { alpha, .. } => self.gp.add_hessian_of(x, alpha, *m, out),
-                Process::Own(gp, stretch) if stretch.is_empty() => gp.add_hessian_of(x, gp.weights(), *m, out),
+                Process::Shared { alpha, .. } => add_hessian_of(&self.gp, x, alpha, *m, out),
+                Process::Own(gp, stretch) if stretch.is_empty() => add_hessian_of(gp, x, gp.weights(), *m, out),
                 Process::Own(gp, stretch) => {
                     let mut own = Matrix::zeros(x.len(), x.len());
                     let x: Vec<f64> = x.iter().zip(stretch).map(|(x, s)| x * s).collect();
-                    gp.add_hessian_of(&x, gp.weights(), *m, &mut own);
+                    add_hessian_of(gp, &x, gp.weights(), *m, &mut own);
                     for (j, s) in stretch.iter().enumerate() {
                         stretch.iter().enumerate().for_each(|(i, r)| out[(i, j)] += r * s * own[(i, j)]);
                     }
@@ -273,10 +272,10 @@ impl Constraint {
     }
 
     /// The process at a point where the objective is known.
-    fn around_trend(&self, objective: &Gp, x: &[f64], (at, near): (&PointPrediction, &Kernels)) -> PointPrediction {
+    fn around_trend(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> PointPrediction {
         match &self.process {
             Process::Shared { alpha, deviation } => {
-                let (mean, mean_gradient) = objective.sum_at(x, near, alpha);
+                let (mean, mean_gradient) = objective.sum_at(x, at, alpha);
                 let std_gradient = at.std_gradient.iter().map(|s| deviation * s).collect();
                 let std = deviation * at.std;
                 PointPrediction { mean, std, mean_gradient, std_gradient, ..PointPrediction::default() }
@@ -286,7 +285,7 @@ impl Constraint {
     }
 
     /// At a point where the objective is known.
-    fn at(&self, objective: &Gp, x: &[f64], at: (&PointPrediction, &Kernels)) -> PointPrediction {
+    fn at(&self, objective: &Gp, x: &[f64], at: &PointPrediction) -> PointPrediction {
         let mut limit = self.around_trend(objective, x, at);
         limit.mean += self.constant + linalg::dot(&self.slope, x);
         limit.std = limit.std.hypot(self.trend_std(x));

@@ -1,4 +1,4 @@
-//! What a step is made from: the members of a run, their outputs with the noise in each, and what they are worth without it.
+//! The data of a step: the members of the run, their outputs with the noise in each, and their merits.
 
 use super::config::Noise;
 use super::noise::Level;
@@ -39,7 +39,7 @@ impl Problem<'_> {
     pub(super) fn output(&self, output: Output, position: usize) -> Option<f64> {
         match output {
             Output::Objective => self.observations.value(position),
-            Output::Constraint(k) => self.observations.constraints(position).get(k).copied(),
+            Output::Constraint(k) => self.observations.outcome(position).constraints().get(k).copied(),
         }
     }
 
@@ -50,10 +50,11 @@ impl Problem<'_> {
 
     /// The same as told with the evaluation, if it counts.
     pub(super) fn told_std(&self, output: Output, position: usize) -> Option<f64> {
+        let outcome = self.observations.outcome(position);
         match output {
             _ if self.settings.switches.noise == Noise::None => None,
-            Output::Objective => self.observations.std(position),
-            Output::Constraint(k) => self.observations.constraint_std(position, k),
+            Output::Objective => outcome.std(),
+            Output::Constraint(k) => outcome.constraint_std().get(k).copied().filter(|s| !s.is_nan()),
         }
     }
 
@@ -86,6 +87,30 @@ impl Problem<'_> {
             Noise::Sigma(_) => output != Output::Objective,
         }
     }
+
+    /// Whether a place is at least as near to an evaluation that succeeded as to every one that failed without measuring why, which a constraint
+    /// that only passes or fails does not tell either.
+    pub(super) fn is_among_successes(&self, u: &[f64]) -> bool {
+        let measured = |p: usize| self.observations.outcome(p).constraints();
+        let tests: Vec<usize> = (0..self.constraints()).filter(|&k| self.passes_or_fails(k)).collect();
+        let fails = |p: usize| {
+            let failed = self.observations.value(p).is_none() && measured(p).is_empty();
+            failed || tests.iter().any(|&k| measured(p).get(k).is_some_and(|g| *g > 0.0))
+        };
+        let nearest = |failed: bool| {
+            let wanted = |p: &usize| fails(*p) == failed && (failed || self.observations.value(*p).is_some());
+            let square = |p: usize| self.observations.unit(p).iter().zip(u).map(|(a, b)| (a - b) * (a - b)).sum();
+            (0..self.observations.len()).filter(wanted).map(square).fold(f64::INFINITY, f64::min)
+        };
+        nearest(false) <= nearest(true)
+    }
+
+    /// Whether a measured constraint has but two values.
+    fn passes_or_fails(&self, k: usize) -> bool {
+        let told = || (0..self.observations.len()).filter_map(|p| self.output(Output::Constraint(k), p));
+        let (low, high) = told().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), g| (low.min(g), high.max(g)));
+        told().all(|g| g == low || g == high)
+    }
 }
 
 impl super::noise::Noisy {
@@ -116,16 +141,18 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
     let mut begins_again = false;
     for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
         let tied = are_tied(problem, run, output);
+        assume(problem, run, output, tied);
         let was_exact = run.now.noise.level(output).is_none_or(|level| level.sigma == 0.0);
         let members = std::mem::take(&mut run.now.members);
         for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
             let same = |old: &&usize| problem.observations.unit(**old) == problem.observations.unit(new);
+            let Some(value) = problem.output(output, new) else { continue };
             let (mut sum, mut count) = (0.0, 0.0);
-            for value in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
-                (sum, count) = (sum + value, count + 1.0);
+            for old in members[..place].iter().filter(same).filter_map(|&old| problem.output(output, old)) {
+                (sum, count) = (sum + (value - old), count + 1.0); // 0 to the bit where all are equal
             }
-            if let Some(value) = problem.output(output, new).filter(|_| count > 0.0) {
-                let square = (value - sum / count).powi(2) * count / (count + 1.0);
+            if count > 0.0 {
+                let square = (sum / count).powi(2) * count / (count + 1.0);
                 run.now.noise.level_mut(output).saw(square, tied);
             }
         }
@@ -137,6 +164,19 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
         begin_again(problem, run);
     }
     begins_again
+}
+
+/// Where some values come with their standard deviation, the others have noise of that size until repeats show more.
+fn assume(problem: Problem<'_>, run: &mut LocalRun, output: Output, tied: bool) {
+    if run.now.noise.level(output).is_some_and(|level| level.sigma > 0.0 || level.is_exact(tied)) {
+        return;
+    }
+    let told = |&p: &usize| problem.told_std(output, p);
+    let typical = problem.typical_std(run, output);
+    if typical > 0.0 && !run.now.members.iter().all(|p| told(p).is_some()) {
+        let noisy = run.now.members.iter().filter_map(told).filter(|std| *std > 0.0).count();
+        run.now.noise.level_mut(output).sigma = typical * (run.now.members.len() as f64 / noisy as f64).sqrt();
+    }
 }
 
 /// Whether members at different points have the same value of an output, as rounded values, counts and shares do.

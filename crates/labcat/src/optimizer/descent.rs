@@ -1,4 +1,4 @@
-//! Descents of the models under constraints: to the constrained minimum, to a promising point, to what is recommended.
+//! Descents of the models under constraints: to the constrained minimum, to a candidate, to the recommended point.
 
 use super::problem::Problem;
 use super::run::LocalRun;
@@ -10,25 +10,26 @@ use crate::qp::Halfspaces;
 use crate::sqp::{self, Look, Program};
 
 /// Quadratic programs per descent.
-const PROGRAMS: usize = 12;
+pub(super) const PROGRAMS: usize = 12;
 /// By how many standard deviations the constraints are to be satisfied, doubled with each violation in a row up to this many times.
 const LEAST_CAUTION: f64 = 0.1;
 const DOUBLINGS: usize = 6;
 
 /// What a descent minimises: κ standard deviations below the mean of the objective, where the constraints' means lie `caution` standard
-/// deviations below 0.
+/// deviations below 0, by so many quadratic programs at most.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
     pub(super) kappa: f64,
     pub(super) caution: f64,
+    pub(super) programs: usize,
 }
 
 impl Bound {
     /// With as much caution as the newest violations ask for.
     pub(super) fn cautious(problem: Problem<'_>, run: &LocalRun, kappa: f64) -> Self {
         let newest = run.now.members.iter().rev();
-        let violated = newest.take_while(|&&p| !problem.observations.is_feasible(p)).count().min(DOUBLINGS);
-        Self { kappa, caution: LEAST_CAUTION * 2.0_f64.powi(violated as i32) }
+        let violated = newest.take_while(|&&p| !problem.observations.outcome(p).is_feasible()).count().min(DOUBLINGS);
+        Self { kappa, caution: LEAST_CAUTION * 2.0_f64.powi(violated as i32), programs: PROGRAMS }
     }
 }
 
@@ -43,7 +44,7 @@ struct Descent<'a> {
 
 impl Program for Descent<'_> {
     fn look(&self, x: &[f64]) -> Look {
-        let (mut at, Bound { kappa, caution }) = (PointPrediction::default(), self.bound);
+        let (mut at, Bound { kappa, caution, .. }) = (PointPrediction::default(), self.bound);
         let mut limits = Vec::new();
         for mut limit in self.surrogate.at(x, &mut at) {
             linalg::axpy(&mut limit.mean_gradient, caution, &limit.std_gradient);
@@ -84,7 +85,7 @@ pub(super) fn minimise(
     frame.push_box(&vec![(-1.0, 1.0); frame.dim()], &mut within);
     within.retain(|normal| normal.iter().zip(moves).any(|(a, moves)| *a != 0.0 && *moves));
     let descent = Descent { surrogate, problem, frame, bound, moves };
-    let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, PROGRAMS);
+    let (mut x, mut multipliers) = sqp::minimise(&descent, &within, start, beta, bound.programs);
     multipliers.truncate(surrogate.constraints.len());
     // Rounding may have put it outside.
     x.iter_mut().zip(moves).filter(|(_, moves)| **moves).for_each(|(x, _)| *x = x.clamp(-beta, beta));

@@ -1,4 +1,4 @@
-//! Why there is no suggestion, and why a result was not taken.
+//! Errors of asking and telling.
 
 use super::config::ConfigError;
 use super::report::StopReason;
@@ -26,31 +26,33 @@ pub enum AskError {
 #[allow(missing_docs)] // fields are what the message says of them
 pub enum TellError {
     /// The id was never given out, or was cancelled.
-    #[error("there is no evaluation with id {0}: tell takes the ids that ask gave")]
+    #[error("there is no evaluation with id {0}: use an id that ask gave")]
     UnknownId(TrialId),
     /// The id was told before; [`Optimizer::revise`](super::Optimizer::revise) corrects a value.
-    #[error("evaluation {0} was told before: each is told once (revise corrects a value)")]
+    #[error("evaluation {0} was already told: to correct its value use revise")]
     AlreadyTold(TrialId),
     /// The id is still pending: tell it first.
-    #[error("evaluation {0} was not told yet: tell it instead of revising it")]
+    #[error("evaluation {0} is still pending: use tell, not revise")]
     StillPending(TrialId),
     /// The point is not one of the domain.
     #[error(transparent)]
     Point(#[from] PointError),
     /// The number of constraints differs from the option `constraints`.
-    #[error("{got} constraints were told: this optimizer measures {expected} (the option `constraints`)")]
+    #[error("{got} constraints were told: there must be {expected} (option `constraints`)")]
     Constraints { got: usize, expected: usize },
     /// The number of standard deviations of constraints differs from the number of constraints.
-    #[error("{got} standard deviations were told with {expected} constraints: one for each, NaN where it is not known")]
+    #[error(
+        "{got} standard deviations were told for {expected} constraints: there must be one for each, NaN if unknown"
+    )]
     ConstraintStd { got: usize, expected: usize },
     /// The number of residuals differs from that of the evaluations before.
-    #[error("{got} residuals were told: the evaluations before had {expected}")]
+    #[error("{got} residuals were told: there must be {expected}, as in earlier evaluations")]
     Residuals { got: usize, expected: usize },
     /// Residuals are told to an optimizer that maximises.
-    #[error("residuals are told to be minimised: this optimizer maximises")]
+    #[error("residuals were told, but this optimizer maximises: a sum of squares can only be minimised")]
     MaximisedResiduals,
     /// The number of derivatives differs from the number of parameters.
-    #[error("the gradient has {got} components: there are {expected} parameters (NaN for one that is not known)")]
+    #[error("the gradient has {got} components: there must be {expected}, one for each parameter, NaN if unknown")]
     Gradient { got: usize, expected: usize },
 }
 
@@ -93,7 +95,7 @@ pub enum Error {
     #[error(transparent)]
     Formula(#[from] labcat_formula::FormulaError),
     /// The radius of the first design makes no sense.
-    #[error("the radius {value} is not allowed: it takes a positive number for each of {parameters} parameters")]
+    #[error("the radius {value} is not allowed: it must be a positive number for each of {parameters} parameters")]
     Radius { value: f64, parameters: usize },
     /// There is no suggestion.
     #[error(transparent)]

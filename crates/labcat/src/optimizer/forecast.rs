@@ -1,5 +1,5 @@
-//! Forecasts: a polynomial that predicts the newest observations far better than the model is followed to its minimum, and now and then a
-//! quadratic of the nearest observations. How much of the predicted reduction came true decides how soon the next one is followed.
+//! Forecasts: the minimum of a polynomial regression is tried if it predicts the newest observations far better than the model does. Now and then the
+//! minimum of a local quadratic regression is tried too. The ratio of actual to predicted reduction decides how soon the next one is tried.
 
 use super::merit::{self, Merit};
 use super::model::{Model, Workspace};
@@ -88,14 +88,13 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     work.linear.extend(members.iter().filter_map(|&p| observations.value(p)).map(|v| (v - from) / range));
     work.merits.iter_mut().for_each(|m| *m = (*m - from) / range);
     work.scratch.clone_from(&work.merits);
-    work.scratch.sort_unstable_by(f64::total_cmp);
-    let typical = work.scratch[gp.len() / 2];
+    let typical = math::median(&mut work.scratch)?;
     bounds_of(&mut work.bounds, problem.domain.dim(), members.iter().map(|&p| observations.unit(p)));
     if !problem.domain.is_mixed() {
         let these = Members { x: gp.inputs(), frame: &run.now.frame, typical };
         return best_fit(problem, run, (from, range, allowed), &these, work);
     }
-    let axes: Vec<usize> = (0..problem.domain.dim()).filter(|&i| run.extent.moves(problem.domain, i)).collect();
+    let axes = run.extent.axes(problem.domain);
     let mut x = Matrix::zeros(gp.len(), axes.len());
     for (k, &i) in axes.iter().enumerate() {
         x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
@@ -164,7 +163,7 @@ fn limits(
     }
     for k in 0..problem.constraints() {
         let size = merit::size(problem, run, k);
-        let told = run.now.members.iter().filter_map(|&p| problem.observations.constraints(p).get(k));
+        let told = run.now.members.iter().filter_map(|&p| problem.observations.outcome(p).constraints().get(k));
         let g: Vec<f64> = told.map(|g| g / size).collect();
         let least = work.merits.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?.0;
         let spread = g.iter().fold(0.0_f64, |a, v| a.max((v - g[least]).abs()));
@@ -181,9 +180,8 @@ fn limits(
     }
     let centre = vec![0.0; problem.domain.dim()];
     let known = problem.known.known.in_frame(problem.domain, &run.now.frame, &centre);
-    let moving = |slope: Vec<f64>| -> Vec<f64> {
-        slope.into_iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i)).map(|(_, s)| s).collect()
-    };
+    let axes = run.extent.axes(problem.domain);
+    let moving = |slope: Vec<f64>| -> Vec<f64> { axes.iter().map(|&i| slope[i]).collect() };
     limits.extend(known.into_iter().map(|(g, slope)| Polynomial::linear(g, &moving(slope))));
     Some(limits)
 }
@@ -235,10 +233,7 @@ fn quadratic(
     if most == 0 || run.explores(problem.settings) || !is_due || is_waiting(problem, run) {
         return None;
     }
-    let n = work.nearest.find(observations, frame, (NEWEST * most, most), &mut work.scratch);
-    if n < terms.count(d) + d {
-        return None;
-    }
+    let n = work.nearest.find(observations, frame, (terms, most), &mut work.scratch)?;
     let far = work.nearest.order[n - 1].1;
     let scale = (far - outputs.minimum()).max(outputs.range());
     work.nearest.fill(observations, frame, (outputs.minimum(), scale), &mut work.scratch);
@@ -282,16 +277,12 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
     if most == 0 || !is_due {
         return None;
     }
-    let n = work.nearest.find(observations, frame, (NEWEST * most, most), &mut work.scratch);
-    if n < terms.count(d) + d {
-        return None;
-    }
+    let n = work.nearest.find(observations, frame, (terms, most), &mut work.scratch)?;
     work.nearest.order.sort_unstable_by_key(|(_, _, p)| *p);
     work.nearest.fill(observations, frame, (outputs.minimum(), outputs.range()), &mut work.scratch);
     let (Nearest { order, inputs, y, .. }, fit) = (&work.nearest, &mut work.polynomial);
     work.scratch.clone_from(y);
-    work.scratch.sort_unstable_by(f64::total_cmp);
-    let typical = work.scratch[n / 2];
+    let typical = math::median(&mut work.scratch)?;
     if typical <= 0.0 || !fit.fit(terms, inputs, y, y, n - d, typical) {
         return None;
     }

@@ -1,9 +1,10 @@
-//! What orders the members of a run: the value plus a penalty for each violated constraint, both without their noise.
+//! The merit of a member of a run: its value plus a penalty for each violated constraint, both without their noise.
 
 use super::dataset::Output;
 use super::problem::Problem;
 use super::run::LocalRun;
 use crate::frame::Tail;
+use crate::math;
 
 /// What the memory of a penalty parameter is multiplied by at each step, and how much larger than a multiplier it is.
 const FORGET: f64 = 0.8;
@@ -21,11 +22,7 @@ impl Merit {
         }
         scratch.clear();
         scratch.extend_from_slice(values);
-        scratch.sort_unstable_by(f64::total_cmp);
-        let spread = match (scratch.get(scratch.len() / 2), scratch.first()) {
-            (Some(median), Some(least)) if median > least => median - least,
-            _ => 1.0,
-        };
+        let spread = math::median(scratch).map(|median| median - scratch[0]).filter(|s| *s > 0.0).unwrap_or(1.0);
         let known = |k: usize| run.now.penalties.get(k).copied().unwrap_or(0.0);
         let penalty = |k: usize| known(k).max(spread / size(problem, run, k)).min(f64::MAX);
         Self((0..problem.constraints()).map(|k| (penalty(k), tail(run, k))).collect())
@@ -53,7 +50,7 @@ impl Merit {
     /// Of an evaluation as it was told, if it has a value.
     pub(super) fn told(&self, problem: Problem<'_>, position: usize) -> Option<f64> {
         let value = problem.observations.value(position)?;
-        Some(self.at(value, problem.observations.constraints(position).iter().copied()))
+        Some(self.at(value, problem.observations.outcome(position).constraints().iter().copied()))
     }
 }
 
@@ -66,9 +63,7 @@ fn tail(run: &LocalRun, k: usize) -> Tail {
 pub(super) fn size(problem: Problem<'_>, run: &LocalRun, k: usize) -> f64 {
     let told = run.now.members.iter().filter_map(|&p| problem.output(Output::Constraint(k), p));
     let mut sizes: Vec<f64> = told.map(|g| tail(run, k).bend(g).abs()).collect();
-    sizes.sort_unstable_by(f64::total_cmp);
-    let middle = sizes.get(sizes.len() / 2).copied().filter(|s| *s > 0.0);
-    middle.or(sizes.last().copied().filter(|s| *s > 0.0)).unwrap_or(1.0)
+    math::median(&mut sizes).filter(|s| *s > 0.0).or(sizes.last().copied().filter(|s| *s > 0.0)).unwrap_or(1.0)
 }
 
 /// Raises the penalty parameters to the multipliers that the model has at its constrained minimum, in units of the objective, and lets them

@@ -1,4 +1,4 @@
-//! Ask and tell: suggestions with ids, any number pending, told in any order.
+//! Ask and tell: suggestions have ids; any number may be pending, and they may be told in any order.
 
 pub(crate) mod config;
 mod dataset;
@@ -50,13 +50,13 @@ use std::collections::VecDeque;
 /// A point to evaluate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
-    /// Names it for [`Optimizer::tell`].
+    /// Its number, for [`Optimizer::tell`].
     pub id: TrialId,
-    /// Where, in user units.
+    /// The point, in user units.
     pub x: Vec<f64>,
 }
 
-/// The optimizer: a state machine of `ask` and `tell`.
+/// The optimizer: `ask` suggests a point, and `tell` records its value.
 ///
 /// ```
 /// use labcat::{Config, Domain, Optimizer, Preset};
@@ -83,26 +83,25 @@ pub struct Optimizer {
     observations: Observations,
     /// In the order asked.
     pending: Vec<Pending>,
-    /// Points the user wants suggested first.
+    /// Points queued by [`Optimizer::enqueue`].
     queue: VecDeque<Vec<f64>>,
     next_id: u64,
-    /// How many evaluations the user will have pending at a time, 0 if not known. Not part of the saved state.
+    /// The number of evaluations that will be pending at a time, 0 if unknown. Not part of the saved state.
     expected: usize,
     run: LocalRun,
     /// The runs beside it.
     portfolio: Portfolio,
     /// The run that found the best point, once it is over.
     best_run: Option<LocalRun>,
-    /// Under noise, the lowest mean plus standard deviation that the models of the runs that are over knew of.
+    /// With noise: the lowest mean plus standard deviation in the models of earlier runs.
     bound: Option<f64>,
     restarts: Vec<Restart>,
     converged: bool,
-    /// Whether no configuration of a finite space that known constraints allow is left to be found. Not part of the saved state: it is
-    /// found out again.
+    /// Whether every allowed configuration of a finite space was suggested or told. Not part of the saved state: it is determined again.
     spent: bool,
     /// Points withdrawn by [`Optimizer::cancel`].
     cancelled: Vec<Vec<f64>>,
-    /// Everything suggested, told, failed or cancelled: none of it is suggested again.
+    /// Every point that was suggested, told, failed or cancelled, and so is not suggested again.
     seen: Seen,
     /// The model of the newest step. It follows from the run and the history, and can be dropped at any time.
     model: Option<Model>,
@@ -111,7 +110,7 @@ pub struct Optimizer {
 }
 
 impl Optimizer {
-    /// An optimizer of a checked domain and configuration.
+    /// An optimizer for a domain and a configuration, which is checked.
     pub fn new(domain: Domain, config: Config) -> Result<Self, Error> {
         let d = domain.dim();
         let settings = config.check_for(&domain)?;
@@ -145,15 +144,15 @@ impl Optimizer {
         })
     }
 
-    /// An optimizer whose suggestions meet known constraints.
+    /// An optimizer whose suggestions satisfy known constraints.
     pub fn with_constraints(domain: Domain, config: Config, known: Known) -> Result<Self, Error> {
         let mut optimizer = Self::new(domain, config)?;
         optimizer.constrain(known)?;
         Ok(optimizer)
     }
 
-    /// From now on, suggestions meet these constraints. They are not saved with the state (a function cannot be): give them again to
-    /// an optimizer that continues from one.
+    /// From now on, suggestions satisfy these constraints. They are not saved with the state, because a function cannot be: give them again
+    /// to an optimizer that is restored from a state.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let known = known.check(&self.domain)?;
         let length = self.domain.list_length().filter(|n| *n <= region::SMALL_SPACE && !known.is_empty());
@@ -186,13 +185,13 @@ impl Optimizer {
         Ok(self.suggest(choice.x, number))
     }
 
-    /// How many evaluations will be pending at a time, if that is known. What is pending is seen in any case; knowing it
-    /// before helps while there is less. It is not saved with the state.
+    /// Announces the number of evaluations that will be pending at a time. The optimizer counts pending evaluations in any case; knowing the number
+    /// in advance helps while there are fewer. It is not saved with the state.
     pub fn expect_outstanding(&mut self, n: usize) {
         self.expected = n;
     }
 
-    /// As many as `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
+    /// Up to `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
     pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let known = self.expected;
         self.expected = known.max(self.pending.len().saturating_add(n));
@@ -202,7 +201,7 @@ impl Optimizer {
         error.filter(|_| suggestions.is_empty()).map_or(Ok(suggestions), Err)
     }
 
-    /// The next point, and why the run before it ended if it begins one.
+    /// The next point and, if it begins a run, why the run before it ended.
     fn next_choice(&mut self) -> Result<(Choice, Option<RestartCause>), AskError> {
         let mut restart = None;
         loop {
@@ -221,7 +220,7 @@ impl Optimizer {
             }
             // The linear trend of residuals takes one evaluation less than a model of their sum, and one less for each told column of their Jacobian;
             // and where the first gradient is whole, two tell more of the slopes around a start than a design.
-            let first = self.run.now.members.first().map(|&p| &self.observations.all()[p].outcome);
+            let first = self.run.now.members.first().map(|&p| self.observations.outcome(p));
             let told = first.is_some_and(|first| !first.residuals().is_empty());
             let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
             let known = gradient.iter().filter(|g| g.is_finite()).count();
@@ -323,8 +322,9 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             // The start comes again in its design, to see whether there is noise.
-            let again =
-                self.run.is_around_start() && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
+            let again = self.run.is_around_start()
+                && self.config().noise != Noise::None
+                && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
             if !self.seen.contains(&x) || again && !self.domain.is_mixed() && self.pending.iter().all(|p| p.x != x) {
                 return Some(x);
             }
@@ -341,7 +341,7 @@ impl Optimizer {
         Some(new.unwrap_or(x))
     }
 
-    /// Whether every configuration of a finite space was suggested or told, nobody wants one again, and none has more to tell.
+    /// Whether every configuration of a finite space was suggested or told, none is queued, and none needs another evaluation.
     fn is_exhausted(&self) -> bool {
         self.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
     }
@@ -398,16 +398,21 @@ impl Optimizer {
         self.work.reclaim(self.model.take());
     }
 
+    /// The id of a point that is given out or told.
+    fn name(&mut self, x: &[f64]) -> TrialId {
+        self.seen.insert(x);
+        self.next_id += 1;
+        TrialId(self.next_id - 1)
+    }
+
     /// Gives out a point.
     fn suggest(&mut self, x: Vec<f64>, run: usize) -> Suggestion {
-        let id = TrialId(self.next_id);
-        self.next_id += 1;
-        self.seen.insert(&x);
+        let id = self.name(&x);
         self.pending.push(Pending { id, x: x.clone(), run });
         Suggestion { id, x }
     }
 
-    /// Records what came of a pending evaluation: a value (one that is not finite is a failure) or an [`Outcome`].
+    /// Records the result of a pending evaluation: a value or an [`Outcome`]. A value that is not finite is a failure.
     pub fn tell(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
         let outcome = self.checked(outcome.into())?;
@@ -422,24 +427,22 @@ impl Optimizer {
         self.tell(id, Outcome::default())
     }
 
-    /// Records a point that was never asked (a warm start) and gives its id. A pending point is told by its id, not like this.
+    /// Records the result of a point that was never suggested (a warm start), and returns its id. For a pending point use [`Optimizer::tell`].
     pub fn tell_point(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<TrialId, TellError> {
         self.domain.check(x)?;
         let outcome = self.checked(outcome.into())?;
         let x = self.domain.canonical(x);
-        let id = TrialId(self.next_id);
-        self.next_id += 1;
-        self.seen.insert(&x);
+        let id = self.name(&x);
         self.record(Evaluation { id, x, outcome, run: self.run.number });
         Ok(id)
     }
 
-    /// As [`Optimizer::tell_point`], for an evaluation that failed.
+    /// Like [`Optimizer::tell_point`], for an evaluation that failed.
     pub fn fail_point(&mut self, x: &[f64]) -> Result<TrialId, TellError> {
         self.tell_point(x, Outcome::default())
     }
 
-    /// Withdraws a pending point that will never be told; its place in the budget is free again.
+    /// Withdraws a pending point that will never be told; it does not count against the budget.
     pub fn cancel(&mut self, id: TrialId) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
         let withdrawn = self.pending.remove(position);
@@ -448,7 +451,7 @@ impl Optimizer {
         Ok(())
     }
 
-    /// Corrects what was told of an evaluation.
+    /// Corrects the result of an evaluation.
     pub fn revise(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
         if self.pending.iter().any(|p| p.id == id) {
             return Err(TellError::StillPending(id));
@@ -477,7 +480,7 @@ impl Optimizer {
         Ok(())
     }
 
-    /// Has this point suggested before any other: the user's own guess.
+    /// Queues a point of the user, to be suggested before any other.
     pub fn enqueue(&mut self, x: &[f64]) -> Result<(), PointError> {
         self.domain.check(x)?;
         if !self.known.known.allows(x) {
@@ -491,10 +494,10 @@ impl Optimizer {
         Ok(())
     }
 
-    /// Has the search begin at these points: they are suggested first, and if it is one, the rest of the first design lies around it, each point
-    /// with one parameter moved by its `radius` (in user units; if not given, .3 times the distance of the start from zero, with the option `noise` and
-    /// in the preset `paper` that distance, between a two-thousandth and a twentieth of each range; a two-hundredth where it is zero). Before the first suggestion;
-    /// later, the points are suggested next.
+    /// Starts the search at these points, which are suggested first. If there is one, the rest of the first design lies around it, each point
+    /// with one parameter changed by its `radius`, in user units. The default is 0.3 times the distance of the start from zero (with the option
+    /// `noise` and in the preset `paper` the whole distance), but at least 1/2000 and at most 1/20 of each range; 1/200 where the start is zero.
+    /// If a point was already suggested, these are simply suggested next.
     ///
     /// ```
     /// # use labcat::{Config, Domain, Optimizer};
@@ -519,20 +522,17 @@ impl Optimizer {
         }
         let [start] = points else { return Ok(()) };
         if begins {
-            self.begin_around(start, radius);
             // The first frame is as wide as the design, so that its points spread over the trust region.
-            let u = self.domain.place(start);
-            let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
-            let scale: Vec<f64> =
-                (0..u.len()).map(|j| (reach(j) / self.settings.region.beta).clamp(1e-9, 1.0)).collect();
+            let reach = self.begin_around(start, radius).into_iter();
+            let scale = reach.map(|reach| (reach / self.settings.region.beta).min(1.0));
             let frame = std::mem::take(&mut self.run.now.frame);
-            self.run.now.frame = frame.with_scale(scale.into_iter().map(|s| if s > 1e-9 { s } else { 1.0 }));
+            self.run.now.frame = frame.with_scale(scale.map(|s| if s > 1e-9 { s } else { 1.0 }));
         }
         Ok(())
     }
 
-    /// The design of the run lies around a point.
-    fn begin_around(&mut self, start: &[f64], radius: Option<&[f64]>) {
+    /// The design of the run lies around a point. Gives how far it reaches along each axis.
+    fn begin_around(&mut self, start: &[f64], radius: Option<&[f64]>) -> Vec<f64> {
         // Under noise, smaller differences are not seen. The streams of `paper` stay as they were.
         let switches = &self.settings.switches;
         let near = switches.noise == Noise::None && switches.preset != Preset::Paper;
@@ -542,9 +542,10 @@ impl Optimizer {
         let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
         self.run.design = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
         let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
-        let mut steps: Vec<f64> = (0..u.len()).map(reach).filter(|step| *step > 0.0).collect();
-        steps.sort_unstable_by(f64::total_cmp);
-        self.run.radius = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
+        let reach: Vec<f64> = (0..u.len()).map(reach).collect();
+        let mut steps: Vec<f64> = reach.iter().copied().filter(|step| *step > 0.0).collect();
+        self.run.radius = math::median(&mut steps).unwrap_or(0.0);
+        reach
     }
 
     /// Has a restart with residuals go on with a design around the best point of its first one: a linear trend over the whole box leads into a
@@ -560,13 +561,13 @@ impl Optimizer {
         true
     }
 
-    /// The points that wait in the queue of [`Optimizer::enqueue`], the next one first.
+    /// The points queued by [`Optimizer::enqueue`], the next one first.
     pub fn queued(&self) -> impl Iterator<Item = &[f64]> {
         self.queue.iter().map(Vec::as_slice)
     }
 
-    /// Makes a point pending that was chosen elsewhere and is being evaluated, and gives its id. It takes the place of a point of the
-    /// design that was not suggested yet, and is not held against the budget before it is told.
+    /// Adds a pending point that was chosen elsewhere and is being evaluated, and returns its id. It replaces a point of the design that was
+    /// not suggested yet, and counts against the budget only when it is told.
     pub fn adopt(&mut self, x: &[f64]) -> Result<TrialId, PointError> {
         self.domain.check(x)?;
         self.run.design.pop();
@@ -625,17 +626,17 @@ impl Optimizer {
         self.observations.best().map(|p| &self.observations.all()[p])
     }
 
-    /// Every evaluation, in the order told.
+    /// Every evaluation, in the order of the results.
     pub fn evaluations(&self) -> &[Evaluation] {
         self.observations.all()
     }
 
-    /// How many evaluations were told, failed ones included.
+    /// The number of evaluations that were told, including failed ones.
     pub fn n_evaluations(&self) -> usize {
         self.observations.len()
     }
 
-    /// Points asked and not yet told, in the order asked.
+    /// The pending points, in the order in which they were suggested.
     pub fn pending(&self) -> impl Iterator<Item = (TrialId, &[f64])> {
         self.pending.iter().map(|p| (p.id, p.x.as_slice()))
     }
@@ -659,7 +660,7 @@ impl Optimizer {
         self.converged.then_some(StopReason::Tolerance)
     }
 
-    /// Replaces the stopping switches: a run that has ended may go on, one that goes on may end earlier.
+    /// Replaces the stopping criteria: a run that has ended may continue, and one that continues may end earlier.
     ///
     /// ```
     /// # use labcat::{Config, Domain, Optimizer, Preset};

@@ -464,7 +464,7 @@ fn add_constraints(problem: Problem<'_>, run: &mut LocalRun, surrogate: &mut Sur
     }
     let mut rows = run.now.members.clone();
     for (position, x) in region::failed_inside(problem, run) {
-        if !observations.constraints(position).is_empty() {
+        if !observations.outcome(position).constraints().is_empty() {
             surrogate.append_fantasy(&x, f64::NEG_INFINITY);
             rows.push(position);
         }
@@ -473,11 +473,9 @@ fn add_constraints(problem: Problem<'_>, run: &mut LocalRun, surrogate: &mut Sur
     let most = work.merits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut rank: Vec<f64> = work.merits.iter().map(|m| (m - least).clamp(0.0, f64::MAX)).collect();
     rank.resize(rows.len(), (most - least).clamp(0.0, f64::MAX)); // those without a value are as bad as the worst
-    let mut sorted = rank.clone();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let typical = sorted.get(sorted.len() / 2).copied().filter(|r| *r > 0.0).unwrap_or(1.0);
+    let typical = math::median(&mut rank.clone()).filter(|r| *r > 0.0).unwrap_or(1.0);
     // Integers and categories that stand still have no part in the trend.
-    let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
+    let axes = run.extent.axes(domain);
     run.now.tails.clear();
     let trend = surrogate.trend();
     for k in 0..problem.constraints() {
@@ -510,7 +508,7 @@ impl Model {
     /// expected there any more, and the length-scales never hear of it. As many as observations are kept, the newest.
     pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
         for (position, x) in region::failed_inside(problem, run) {
-            if problem.observations.constraints(position).is_empty() {
+            if problem.observations.outcome(position).constraints().is_empty() {
                 self.surrogate.append_fantasy(&x, self.lowest.incumbent);
             }
         }
@@ -546,9 +544,7 @@ impl LocalRun {
 /// far, makes one: the principal axes, each scaled so that the points spread over the trust region as they do in a steady run.
 fn keep_nearest(problem: Problem<'_>, run: &mut LocalRun, first: bool, work: &mut Workspace) {
     let (observations, region) = (problem.observations, problem.settings.region);
-    let value = |p: usize| observations.value(p).unwrap_or(f64::INFINITY);
-    let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
-    let Some(best) = run.now.members.iter().copied().min_by(by_value) else { return };
+    let Some(best) = run.best(observations) else { return };
     centre(problem, run, best);
     let square = |p: usize| run.now.frame.local(observations.unit(p)).iter().map(|x| x * x).sum();
     let mut by_distance: Vec<(f64, usize)> = run.now.members.iter().map(|&p| (square(p), p)).collect();

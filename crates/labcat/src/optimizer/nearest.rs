@@ -1,4 +1,4 @@
-//! The observations nearest to the best point, and where a polynomial of them has its minimum: what forecasts are made from and give.
+//! The observations nearest to the best point, and the minimum of a polynomial regression of them.
 
 use super::config::Settings;
 use crate::frame::Frame;
@@ -53,29 +53,29 @@ pub(super) struct Nearest {
 }
 
 impl Nearest {
-    /// Sorts the `newest` observations by their distance from the centre of a frame, keeps the `nearest`, and gives their
-    /// number.
+    /// Sorts the newest observations by their distance from the centre of a frame, and keeps the nearest, at most so many. Gives their number, if
+    /// that is enough for a fit of these terms and some more.
     pub(super) fn find(
         &mut self,
         observations: &Observations,
         frame: &Frame,
-        (newest, nearest): (usize, usize),
+        (terms, most): (Terms, usize),
         scratch: &mut Vec<f64>,
-    ) -> usize {
+    ) -> Option<usize> {
         self.order.clear();
         scratch.resize(frame.dim(), 0.0);
-        for p in observations.len().saturating_sub(newest)..observations.len() {
+        for p in observations.len().saturating_sub(NEWEST * most)..observations.len() {
             frame.to_local(observations.unit(p), scratch);
             let distance = linalg::dot(scratch, scratch).sqrt();
             self.order.extend(observations.value(p).map(|value| (distance, value, p)));
         }
         let by_distance = |a: &(f64, f64, usize), b: &(f64, f64, usize)| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2));
-        if nearest < self.order.len() {
-            self.order.select_nth_unstable_by(nearest, by_distance);
-            self.order.truncate(nearest);
+        if most < self.order.len() {
+            self.order.select_nth_unstable_by(most, by_distance);
+            self.order.truncate(most);
         }
         self.order.sort_unstable_by(by_distance);
-        self.order.len()
+        Some(self.order.len()).filter(|n| *n >= terms.count(frame.dim()) + frame.dim())
     }
 
     /// Their places in the frame, and their values above `zero` in units of `scale`.
@@ -84,18 +84,13 @@ impl Nearest {
         observations: &Observations,
         frame: &Frame,
         (zero, scale): (f64, f64),
-        scratch: &mut [f64],
+        scratch: &mut Vec<f64>,
     ) {
         let Self { order, inputs, y, rank } = self;
         inputs.reshape(order.len(), frame.dim());
+        frame.to_local_rows(order.iter().map(|(_, _, p)| observations.unit(*p)), inputs, scratch);
         y.clear();
+        y.extend(order.iter().map(|(_, value, _)| (value - zero) / scale));
         rank.clear();
-        for (row, (_, value, p)) in order.iter().enumerate() {
-            frame.to_local(observations.unit(*p), scratch);
-            for (j, x) in scratch.iter().enumerate() {
-                inputs[(row, j)] = *x;
-            }
-            y.push((value - zero) / scale);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of the noise: the state of its estimates. A variance of zero is ordinary.
+//! The state of the noise estimates. Exact values have a variance of zero.
 
 use crate::math;
 

@@ -1,6 +1,5 @@
-//! Whose turn it is: the local run; in a space with integers or categories also the search of the reals around the best of them; there, or
-//! if the search is to be global, also a survey of the whole box. Which labels belong together, and in which basin the numbers lie, is
-//! seen from afar; the local runs find it exactly.
+//! Which search has the turn: the local run; in a space with integers or categories also the search of the reals of the best configuration, and,
+//! there or with a global search, a survey of the whole box. The survey finds the labels and the basin; the local runs find the exact minimum.
 
 use super::config::{Scope, Settings};
 use super::dataset::Output;
@@ -85,7 +84,7 @@ impl Portfolio {
 
     /// Whether the search of the reals has converged.
     pub(super) fn reals_over(&self, domain: &Domain) -> bool {
-        !region::has_reals(domain) || self.reals.as_ref().is_some_and(|s| s.over)
+        region::count_reals(domain) == 0 || self.reals.as_ref().is_some_and(|s| s.over)
     }
 
     /// The number of the run that the newest step belongs to, if it is that of the best point of all.
@@ -133,7 +132,7 @@ impl Portfolio {
         self.decide(problem, run);
         if let Some(reals) = self.reals.as_mut().filter(|reals| reals.leads) {
             let settings = settings_of_reals(problem);
-            if reals.run.now.members.len() >= settings.initial_points.min(2 + count_reals(problem.domain)) {
+            if reals.run.now.members.len() >= settings.initial_points.min(2 + region::count_reals(problem.domain)) {
                 let step = tools.step(Problem { settings: &settings, ..problem }, &mut reals.run, true);
                 (reals.over, reals.leads) = (step.is_err(), step.is_ok());
                 if step.is_ok() {
@@ -198,7 +197,8 @@ impl Portfolio {
         let improved = run.now.members.last() == Some(&best);
         let led = self.reals.as_ref().is_some_and(|s| s.leads);
         let surveyed = self.survey.as_ref().is_some_and(|s| s.leads);
-        self.reals = (domain.is_mixed() && region::has_reals(domain)).then(|| self.reals_around(problem, run, best));
+        self.reals =
+            (domain.is_mixed() && region::count_reals(domain) > 0).then(|| self.reals_around(problem, run, best));
         let (reals, others) = (self.reals.as_ref().is_some_and(|s| !s.over), self.survey.is_some());
         let first = others && run.number == 0 && observations.len() <= FIRST * domain.dim();
         let surveys = first || others && if improved { surveyed || led && !reals } else { led || !surveyed && !reals };
@@ -265,17 +265,12 @@ fn place_in_survey(
     survey.place(position, succeeded);
 }
 
-fn count_reals(domain: &Domain) -> usize {
-    domain.axes().iter().filter(|a| **a == Axis::Real).count()
-}
-
 /// The settings for the search of the reals alone.
 fn settings_of_reals(problem: Problem<'_>) -> Settings {
     let settings = problem.settings;
-    let alone = settings.switches.check(count_reals(problem.domain));
+    let alone = settings.switches.check(region::count_reals(problem.domain));
     alone.map_or_else(|_| settings.clone(), |s| Settings { budget: settings.budget, ..s })
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

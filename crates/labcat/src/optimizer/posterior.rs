@@ -1,5 +1,5 @@
-//! What all observations say of the objective and of the measured constraints: one Gaussian process of each along the axes of the box, made
-//! when it is asked for. It is behind what is recommended under noise, what is predicted, and what is said of the parameters.
+//! The posterior of all observations: a Gaussian process of the objective and of each measured constraint, along the axes of the box. It is fitted
+//! on demand and used for recommendations under noise, predictions, and the relevance of parameters.
 
 use super::dataset::Output;
 use super::descent::{self, Bound};
@@ -154,12 +154,8 @@ impl Posterior {
     }
 
     fn local<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Matrix {
-        let (d, mut x) = (self.frame.dim(), vec![0.0; self.frame.dim()]);
-        let mut local = Matrix::zeros(places.len(), d);
-        for (row, u) in places.enumerate() {
-            self.frame.to_local(u, &mut x);
-            x.iter().enumerate().for_each(|(j, x)| local[(row, j)] = *x);
-        }
+        let mut local = Matrix::zeros(places.len(), self.frame.dim());
+        self.frame.to_local_rows(places, &mut local, &mut Vec::new());
         local
     }
 
@@ -211,12 +207,12 @@ impl Posterior {
         (mean, if variance.is_finite() { variance.sqrt() } else { std })
     }
 
-    /// The lowest mean with some caution, among points that the models of the constraints allow with as much: its place in the box, mean and
-    /// standard deviation. Where none is allowed, the one that is violated least.
+    /// The lowest mean with some caution, among points that the models of the constraints allow with as much and that lie among successes: its
+    /// place in the box, mean and standard deviation. Where none is allowed, the one that is violated least.
     pub(super) fn lowest(&self, problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
         let domain = problem.domain;
         let moves: Vec<bool> = domain.axes().iter().map(|axis| axis.turns()).collect();
-        let how = Bound { kappa: -CAUTION, caution: CAUTION };
+        let how = Bound { kappa: -CAUTION, caution: CAUTION, programs: descent::PROGRAMS };
         let reach = 2.0 / self.frame.scale().iter().copied().fold(f64::INFINITY, f64::min);
         // The lowest of all, and of those that are allowed.
         let mut starts: Vec<&Vec<f64>> = self.lowest.iter().take(1).collect();
@@ -233,6 +229,9 @@ impl Posterior {
             for u in [end, start.clone()] {
                 let Some(allowed) = problem.known.nearest(domain, &u, start) else { continue };
                 let u = problem.domain.place(&allowed);
+                if !problem.is_among_successes(&u) {
+                    continue;
+                }
                 let (excess, mean, std) = self.look(&u);
                 let bound = mean + CAUTION * std;
                 if bound.is_finite() && found.as_ref().is_none_or(|best| (excess, bound) < (best.0, best.1)) {
@@ -258,7 +257,7 @@ impl Posterior {
 /// The median and half the width of an interval of two standard deviations in units of the objective: bent outputs are not symmetric.
 fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64]) -> (f64, f64) {
     let (x, mut at) = (frame.local(u), PointPrediction::default());
-    gp.predict_with_gradient(&x, &mut at);
+    gp.look(&x, &mut at);
     let (left, variance) = gp.smoothed_residual(&x);
     let least = (gp.prior().noise / gp.len() as f64).sqrt(); // not even the mean of all outputs is known better
     let lowest = if gp.noise().is_empty() { at.mean } else { gp.smoothed().fold(f64::INFINITY, f64::min) };
@@ -340,9 +339,10 @@ impl Fitted {
             (Some(trend), Some(bent)) => {
                 let more = bent.2 - trend.2;
                 let (first, second, more) = if more > SIMPLER { (bent, trend, -more) } else { (trend, bent, more) };
+                let Some(first) = fitted(first) else { return Some((fitted(second)?, None)) };
                 let share = 1.0 / (1.0 + math::exp(-more));
                 let other = if share > OTHER { fitted(second) } else { None };
-                Some((fitted(first)?, other.map(|other| (other, share))))
+                Some((first, other.map(|other| (other, share))))
             }
             (trend, bent) => Some((fitted(trend.or(bent)?)?, None)),
         }
@@ -353,7 +353,7 @@ impl Fitted {
         let all: Vec<usize> = (0..data.points.len()).collect();
         let mut gp = data.last(&all, t)?; // outliers count less from here on
         if all.len() > LEARNED && !data.exact {
-            data.climb(&all, t, STEPS_OF_ALL)?;
+            _ = data.climb(&all, t, STEPS_OF_ALL); // where that cannot be factored, what was learned stays
             gp = data.last(&all, t)?;
         }
         let ell: Vec<f64> = data.group.iter().map(|&g| math::exp(t[g])).collect();
@@ -461,7 +461,10 @@ impl Data {
             buffers.set_trend(Trend { variance: math::exp(*t) * self.prior.signal, weights });
         }
         let signal = math::exp(t[d]) * self.prior.signal;
-        Gp::fit(Prior { signal, nugget, noise, ..self.prior }, &y, buffers).ok()
+        let prior = Prior { signal, nugget, noise, ..self.prior };
+        // More rows than the likelihood was learned from may need a larger nugget.
+        let fit = if learning { Gp::fit } else { Gp::fit_with_jitter };
+        fit(prior, &y, buffers).ok()
     }
 
     /// The model of all rows; outliers among them count less.

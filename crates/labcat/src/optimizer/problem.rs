@@ -1,4 +1,4 @@
-//! What a step reads and never changes, and what it gives: a choice.
+//! The constant input of a step, and its result, a choice.
 
 use super::config::Settings;
 use super::report::Origin;

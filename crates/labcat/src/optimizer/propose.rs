@@ -24,13 +24,15 @@ pub(super) fn propose(
         return Err(cause);
     }
     current.imagine_pending(problem, run);
-    if let Some(choice) = forecast::next(problem, run, current, work, next) {
+    let doubted = current.again.map(|position| &problem.observations.all()[position]);
+    let again = doubted.filter(|best| problem.pending.iter().all(|p| p.x != best.x));
+    // Residuals always lead somewhere: what is doubted comes first.
+    let waits = again.is_none_or(|best| best.outcome.residuals().is_empty());
+    if let Some(choice) = waits.then(|| forecast::next(problem, run, current, work, next)).flatten() {
         return Ok(choice);
     }
-    if let Some(best) = current.again.map(|position| &problem.observations.all()[position].x)
-        && problem.pending.iter().all(|p| p.x != *best)
-    {
-        return Ok(Choice::given(best.clone(), Origin::Repeat));
+    if let Some(best) = again {
+        return Ok(Choice::given(best.x.clone(), Origin::Repeat));
     }
     search::search(problem, run, current, work, rng, reals_only) // line 12: x_EI
 }
@@ -90,5 +92,4 @@ pub(super) fn update_model(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

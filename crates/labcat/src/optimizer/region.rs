@@ -1,11 +1,12 @@
-//! Where a run may look: how far its trust region reaches along each axis, which neighbours of a point are left, which configurations
-//! there are.
+//! The region of a run: how far it reaches along each axis, the neighbours of a point that are left, and the configurations of a finite
+//! space.
 
 use super::problem::{Limited, Problem};
 use super::run::{Extent, LocalRun};
 use super::seen::Seen;
 use crate::domain::{Axis, Domain};
 use crate::known::Known;
+use crate::math;
 use crate::observations::Evaluation;
 use crate::rng::Rng;
 
@@ -25,8 +26,8 @@ pub(super) fn is_small(domain: &Domain) -> bool {
     domain.list_length().is_some_and(|n| n <= SMALL_SPACE)
 }
 
-pub(super) fn has_reals(domain: &Domain) -> bool {
-    domain.axes().contains(&Axis::Real)
+pub(super) fn count_reals(domain: &Domain) -> usize {
+    domain.axes().iter().filter(|a| **a == Axis::Real).count()
 }
 
 /// How far the trust region reaches along each axis, in local units: β; at least a step for integers; everywhere for categories,
@@ -65,9 +66,9 @@ pub(super) fn settled(problem: Problem<'_>, run: &LocalRun) -> bool {
     }
     let value = |p: &usize| observations.feasible_value(*p);
     let mut values: Vec<f64> = run.now.members.iter().filter_map(value).collect();
-    values.sort_by(f64::total_cmp);
-    let Some(least) = values.first() else { return false };
-    let gain = if reals_over { 0.0 } else { WORTH * (values[values.len() / 2] - least) };
+    let Some(median) = math::median(&mut values) else { return false };
+    let least = values[0];
+    let gain = if reals_over { 0.0 } else { WORTH * (median - least) };
     let Some(&reached) = run.now.members.iter().find(|p| value(p).is_some_and(|v| v <= least + gain)) else {
         return false;
     };

@@ -1,4 +1,4 @@
-//! What a step did, for those who watch.
+//! Reports of a step, for displays and tests.
 
 use crate::length_scale::StepKind;
 

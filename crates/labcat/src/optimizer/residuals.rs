@@ -1,5 +1,5 @@
-//! Least squares: where the residuals of each evaluation are told, the model of all of them is followed to the least sum of squares inside a trust
-//! region of its own, which the ratio of actual to predicted reduction adapts.
+//! Least squares: if the residuals of each evaluation are told, a model of all of them is minimised inside a trust region of its own. The ratio of
+//! actual to predicted reduction adapts that region.
 
 use super::dataset::Output;
 use super::merit::Merit;
@@ -12,6 +12,7 @@ use crate::domain::{Axis, Domain};
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
 use crate::linalg::{self, Matrix};
+use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::qp::Halfspaces;
 use crate::rng::Rng;
@@ -40,11 +41,11 @@ pub(super) const FINE: f64 = 0.1;
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
 const STAYS: usize = 16;
-/// The part of the distance to the best of all runs that a step of a run along slopes predicts at least, while it is worth its evaluations.
+/// The part of the distance to the best of all runs that a step of a run predicts at least, while it is worth its evaluations.
 const HOPELESS: f64 = 0.01;
 /// A run is over when so many evaluations, for each coefficient of a linear trend, gained less than this part of the variance of a residual: it
 /// creeps along a valley, mostly of another basin.
-const PATIENCE: usize = 4;
+const PATIENCE: usize = 2;
 const STALLED: f64 = 0.05;
 /// Under noise the model takes so many times as many observations. Where a step predicts less than the noise of the sum, every other one goes this
 /// part of the trust region beside it: evaluations in one place tell no slopes.
@@ -173,7 +174,7 @@ fn least(
     let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
     let limit = |(k, (penalty, tail)): (usize, &(f64, Tail))| {
-        rows.iter().map(|row| penalty * tail.bend(observations.constraints(row.position)[k])).collect()
+        rows.iter().map(|row| penalty * tail.bend(observations.outcome(row.position).constraints()[k])).collect()
     };
     let limits = merit.0.iter().enumerate().map(limit).collect();
     let origin = origin(observations).unwrap_or(rows[0].position);
@@ -221,8 +222,8 @@ fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> boo
 }
 
 /// Why a run that follows residuals or told slopes has no more to give, if so: its newest step predicted and changed as good as nothing; or, with
-/// residuals, the newest evaluations have gained next to nothing; or, with slopes, the step leads to a minimum inside the trust region and predicted
-/// but a small part of what separates the run from the best of all.
+/// residuals, the newest evaluations have gained next to nothing; or the step leads to a minimum inside the trust region and predicted but a small
+/// part of what separates the run from the best of all.
 pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
     let (observations, switches) = (problem.observations, &problem.settings.switches);
     let followed = run.followed.filter(|f| f.gain > 0.0)?;
@@ -238,10 +239,12 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing
     if followed.gain.max(changed.abs()) <= switches.precision * scale {
         return Some(RestartCause::OutputRange);
     }
+    let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
+    if followed.length < run.radius && followed.gain < HOPELESS * behind {
+        return switches.restarts.then_some(RestartCause::Hopeless);
+    }
     if !modelled {
-        let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
-        let hopeless = followed.length < run.radius && followed.gain < HOPELESS * behind;
-        return (switches.restarts && hopeless).then_some(RestartCause::Hopeless);
+        return None;
     }
     let own = (0..observations.len()).filter(|&p| observations.all()[p].run == run.number);
     let values: Vec<f64> = own.map(|p| observations.feasible_value(p).unwrap_or(f64::INFINITY)).collect();
@@ -264,7 +267,7 @@ pub(super) fn find(
     if !is_modelled(problem, run, standing) {
         return None;
     }
-    let axes: Vec<usize> = (0..domain.dim()).filter(|&i| run.extent.moves(domain, i)).collect();
+    let axes = run.extent.axes(domain);
     let (d, mut rows) =
         (axes.len(), nearest_rows((domain, observations), standing.best, &axes, (run.now.others, standing.noisy)));
     run.begin_radius(rows.iter().map(|row| &row.x));
@@ -272,7 +275,10 @@ pub(super) fn find(
         add_slopes(&mut rows, (domain, observations), &axes, run.radius);
     }
     let centre = observations.unit(standing.best);
-    let open = unexplored(&rows, run.radius, &axes, centre).is_some();
+    // Where others lie nearer, the model has learned nothing from the newest step.
+    let shown = run.followed.and_then(|followed| observations.position(followed.id));
+    let learned = rows.iter().any(|row| Some(row.position) == shown);
+    let open = learned && unexplored(&rows, run.radius, &axes, centre).is_some();
     let merit = Merit::of_told(problem, run);
     let noise = problem.std(run, Output::Objective, standing.best);
     run.adapt_radius(observations, |shown| merit.told(problem, shown), (open, noise));
@@ -323,7 +329,8 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     let Least { x, model, .. } = least(observations, &rows, (&axes, centre), (products, &merit), radius, true)?;
     let mut u = centre.to_vec();
     axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
-    let u = domain.place(&problem.known.nearest(domain, &u, centre)?);
+    let u =
+        Some(domain.place(&problem.known.nearest(domain, &u, centre)?)).filter(|u| problem.is_among_successes(u))?;
     let x: Vec<f64> = axes.iter().map(|&i| u[i] - centre[i]).collect();
     let (noise, m) = (model.noise_at(&x), observations.residuals(best).len() as f64);
     let mean = (model.look(&x).value - noise).max(0.0);
@@ -412,8 +419,7 @@ fn nearest_rows(
     rows.truncate(if noisy { MORE } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    let most = values.get(values.len() / 2).map_or(0.0, |median| USELESS * median);
+    let most = math::median(&mut values).map_or(0.0, |median| USELESS * median);
     rows.retain(|row| value(row) <= most);
     std::iter::once(row(best)).chain(rows.into_iter().map(|(_, row)| row)).collect()
 }

@@ -6,6 +6,7 @@ use crate::design;
 use crate::domain::{Axis, Domain};
 use crate::frame::{Frame, Tail};
 use crate::gp::Buffers;
+use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
@@ -71,13 +72,22 @@ impl Extent {
         let axis = domain.axes()[i];
         if self == Self::Reals { axis == Axis::Real } else { axis.turns() }
     }
+
+    /// The same of every axis.
+    pub(super) fn moving(self, domain: &Domain) -> Vec<bool> {
+        (0..domain.dim()).map(|i| self.moves(domain, i)).collect()
+    }
+
+    /// The axes that do.
+    pub(super) fn axes(self, domain: &Domain) -> Vec<usize> {
+        (0..domain.dim()).filter(|&i| self.moves(domain, i)).collect()
+    }
 }
 
 /// The median length of some steps, by their largest components.
 pub(super) fn median_length<'a>(steps: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
     let mut lengths: Vec<f64> = steps.map(|step| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()))).collect();
-    lengths.sort_unstable_by(f64::total_cmp);
-    lengths[lengths.len() / 2]
+    math::median(&mut lengths).unwrap_or(0.0)
 }
 
 /// What a forecast predicted when it was followed.
@@ -238,14 +248,8 @@ impl LocalRun {
     /// X′ = S⁻¹ Rᵀ (U − c) of the members, from their places in the box: the input of the next fit. (eq:input_transform_matrices)
     pub(super) fn fill_inputs(&self, observations: &Observations, buffers: &mut Buffers, scratch: &mut Vec<f64>) {
         let Progress { members, frame, .. } = &self.now;
-        let x = buffers.inputs(members.len(), frame.dim());
-        scratch.resize(frame.dim(), 0.0);
-        for (row, &p) in members.iter().enumerate() {
-            frame.to_local(observations.unit(p), scratch);
-            for (j, value) in scratch.iter().enumerate() {
-                x[(row, j)] = *value;
-            }
-        }
+        let places = members.iter().map(|&p| observations.unit(p));
+        frame.to_local_rows(places, buffers.inputs(members.len(), frame.dim()), scratch);
     }
 
     /// Begins the trust region of forecasts, if there is none, with the median length of some steps.

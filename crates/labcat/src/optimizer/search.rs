@@ -8,7 +8,7 @@ use super::region;
 use super::report::{Origin, RestartCause};
 use super::run::{Extent, LocalRun};
 use crate::acquisition::landscape::Landscape;
-use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, nearer};
+use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, Task, nearer};
 use crate::domain::Axis;
 use crate::math;
 use crate::rng::Rng;
@@ -36,14 +36,15 @@ pub(super) fn search(
     let Problem { domain, settings, pending, seen, .. } = problem;
     let (search, frame) = (search_of(problem, run)?, &run.now.frame);
     let (surrogate, kind) = (&model.surrogate, settings.switches.acquisition);
-    let landscape = Landscape { surrogate, kind, incumbent: model.lowest.incumbent, optimism: search.optimism };
+    let optimism = settings.switches.optimism * if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
+    let landscape = Landscape { surrogate, kind, incumbent: model.lowest.incumbent, optimism };
     // Under noise a point may be evaluated again, but not while it is.
     let again = surrogate.has_noise();
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
     let bounds_only = !(domain.is_mixed() || surrogate.has_more()) && problem.known.known.is_empty();
     let maximiser = &mut work.maximiser;
     if bounds_only {
-        maximiser.run(&landscape, frame, &search, rng);
+        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
     } else {
         let found = Climb::new(problem, run, model, (landscape, search), reals_only, maximiser).search(is_new, rng);
         maximiser.load(domain.dim(), &found);
@@ -79,8 +80,7 @@ fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCaus
         let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i));
         beta = moving.fold(1.0, |beta: f64, (_, scale)| beta.max(2.0 / scale)); // every way through the box
     }
-    let daring = if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
-    Ok(Search { beta, optimism: settings.search.optimism * daring, ..settings.search })
+    Ok(Search { beta, ..settings.search })
 }
 
 /// How much of the trust region a suggestion looks at. One region has use for few points at a time; where more than these are
@@ -173,13 +173,14 @@ impl<'a> Climb<'a> {
     fn score(&mut self, places: &[Vec<f64>]) -> Vec<Scored> {
         let (problem, frame) = (self.problem, &self.run.now.frame);
         let search = Search { refinements: 0, ..self.search };
+        let task = Task { landscape: &self.landscape, frame, search: &search, lattice: None };
         if problem.known.known.is_empty() {
-            return self.maximiser.score_places(places, None, &self.landscape, frame, &search);
+            return self.maximiser.score_places(places, task);
         }
         let allowed =
             |u: &Vec<f64>| problem.known.nearest(problem.domain, u, frame.centre()).map(|x| problem.domain.place(&x));
         let places: Vec<Vec<f64>> = places.iter().filter_map(allowed).collect();
-        self.maximiser.score_places(&places, None, &self.landscape, frame, &search)
+        self.maximiser.score_places(&places, task)
     }
 
     /// The places climbed from along the axes that move: by quadratic programs under constraints, else along gradients.
@@ -190,8 +191,9 @@ impl<'a> Climb<'a> {
             return self.score(places);
         }
         if !self.limited {
-            let lattice = Lattice { domain: problem.domain, moves: &self.moves };
-            return self.maximiser.score_places(places, Some(lattice), &self.landscape, frame, search);
+            let lattice = Some(Lattice { domain: problem.domain, moves: &self.moves });
+            let task = Task { landscape: &self.landscape, frame, search, lattice };
+            return self.maximiser.score_places(places, task);
         }
         let bound = Bound::cautious(problem, run, kappa);
         let descend = |u: &Vec<f64>| {
@@ -207,7 +209,7 @@ impl<'a> Climb<'a> {
     /// climbed by gradients and the rest by steps and other labels, in turn. Under constraints the climb begins at the centre and at the
     /// model's constrained minimum as well; while that finds better points it is followed, whatever might be found elsewhere.
     fn climb(&mut self, rng: &mut Rng) -> Vec<Scored> {
-        let (domain, optimism) = (self.problem.domain, self.search.optimism);
+        let (domain, optimism) = (self.problem.domain, self.landscape.optimism);
         let mut places = self.samples(rng);
         places.extend(self.neighbours(self.run.now.frame.centre()));
         let mut found = self.score(&places);

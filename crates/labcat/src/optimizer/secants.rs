@@ -1,5 +1,5 @@
-//! Steps along derivatives: the quadratic with the slopes at the best point and a Hessian of the slopes on the way there is followed to its least
-//! value inside a trust region, as a quasi-Newton method does; the ratio of actual to predicted reduction adapts the region.
+//! Steps along derivatives. A quadratic with the slopes at the best point, and a Hessian from the slopes on the way there, is minimised inside a
+//! trust region, as in a quasi-Newton method. The ratio of actual to predicted reduction adapts the region.
 
 use super::model::Model;
 use super::nearest::Forecast;
@@ -80,7 +80,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     if !follows || run.explores(problem.settings) || !model.surrogate.gp.has_slopes() {
         return None;
     }
-    let moves: Vec<bool> = (0..domain.dim()).map(|i| run.extent.moves(domain, i)).collect();
+    let moves = run.extent.moving(domain);
     let mut g = slopes::at(problem, standing.best);
     g.iter_mut().zip(&moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
     let secants = secants(problem, run, &moves);

@@ -1,4 +1,4 @@
-//! Which points were suggested or told already.
+//! The points that were suggested or told already.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Derivatives that were told, as rows of a model: they enter it if they agree with the values.
+//! Told derivatives as rows of a model. They are left out if they contradict the values.
 
 use super::problem::Problem;
 use crate::domain::Axis;

@@ -1,4 +1,4 @@
-//! What is known, in user units.
+//! Results in user units: best point, recommendation, predictions, trust region.
 
 use super::Optimizer;
 use super::config::Noise;
@@ -8,7 +8,7 @@ use super::problem::{Problem, problem};
 use super::residuals::{self, LocalResiduals};
 use crate::domain::{Axis, PointError};
 
-/// What is expected at a point.
+/// A prediction at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Expected value.
@@ -17,14 +17,14 @@ pub struct Prediction {
     pub std: f64,
 }
 
-/// The point to use, and what is known of it.
+/// The recommended point, with its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recommendation {
-    /// Where, in user units.
+    /// The point, in user units.
     pub x: Vec<f64>,
     /// Expected value.
     pub mean: f64,
-    /// Standard deviation of that; 0 if values are exact.
+    /// Standard deviation of the expected value; 0 if values are exact.
     pub std: f64,
 }
 
@@ -33,24 +33,24 @@ pub struct Recommendation {
 pub struct Region {
     /// Its centre: the best point of the run.
     pub centre: Vec<f64>,
-    /// Its half-axes: the vectors from the centre to the middles of its faces (to first order on a log scale). Choices have none:
-    /// all of them are always in reach.
+    /// Its half-axes: the vectors from the centre to the middles of its faces (to first order on a log scale). Categories have none,
+    /// because every label is always within reach.
     pub half_axes: Vec<Vec<f64>>,
 }
 
 impl Optimizer {
-    /// What the evaluations around a point say of the residuals there and of their derivatives; `None` if they are too few, or none were told.
+    /// The residuals and their derivatives at a point, estimated from the evaluations around it; `None` if there are too few, or no residuals.
     pub fn residuals_around(&self, x: &[f64]) -> Result<Option<LocalResiduals>, PointError> {
         self.domain.check(x)?;
         Ok(residuals::around(&self.domain, &self.observations, x))
     }
 
-    /// What all observations say of a point; `None` while there is next to nothing to go by.
+    /// The prediction of a model of all observations; `None` while there are too few.
     pub fn predict(&self, x: &[f64]) -> Result<Option<Prediction>, PointError> {
         Ok(self.predict_many(&[x])?.and_then(|p| p.first().copied()))
     }
 
-    /// As [`Optimizer::predict`], for many points at the price of one fit.
+    /// Like [`Optimizer::predict`], for many points with a single fit.
     pub fn predict_many(&self, points: &[&[f64]]) -> Result<Option<Vec<Prediction>>, PointError> {
         for x in points {
             self.domain.check(x)?;
@@ -61,8 +61,8 @@ impl Optimizer {
         Ok(Some(posterior.at(places.iter().map(Vec::as_slice)).into_iter().map(orient).collect()))
     }
 
-    /// The point to use: under noise the one with the best posterior, which need not be one that was evaluated, else the best
-    /// evaluation; `None` before the first success. Where residuals are told, its mean is the sum of the squares of expected ones.
+    /// The recommended point: with noise the one with the best posterior, which may never have been evaluated, otherwise the best
+    /// evaluation. `None` before the first success. If residuals are told, its mean is the sum of the squares of the expected residuals.
     pub fn recommended(&self) -> Option<Recommendation> {
         let of_sum = || self.posterior()?.lowest(self.problem());
         let lowest = || residuals::recommended(self.problem()).or_else(of_sum);
@@ -80,13 +80,13 @@ impl Optimizer {
         Posterior::of(self.problem(), &self.run)
     }
 
-    /// What a look at the model of a run reads.
+    /// The parts that the model of a run is read from.
     fn problem(&self) -> Problem<'_> {
         Problem { ends: false, ..problem!(self) }
     }
 
-    /// Whether a target is met: by a value, or under noise by what is recommended, even if its mean is wrong by its standard deviation. All
-    /// observations are asked only once the model of a run says so.
+    /// Whether the target is met: by a value, or with noise by the recommended point, even one standard deviation above its mean. The posterior of all
+    /// observations is computed only if the model of a run meets the target.
     pub(super) fn has_met(&self, target: f64) -> bool {
         if !self.has_noise() {
             return self.observations.incumbent().is_some_and(|best| best <= target);
@@ -103,19 +103,19 @@ impl Optimizer {
         problem.outputs().any(|output| problem.sigma(&self.run, output) > 0.0 || told(output))
     }
 
-    /// Standard deviation of the noise, in units of the objective: as given or as estimated so far; `None` if values are taken as
-    /// exact or each was told with its own.
+    /// Standard deviation of the noise, in units of the objective, as given or as estimated so far. `None` if values count as exact, or if
+    /// each was told with its own.
     pub fn noise_sigma(&self) -> Option<f64> {
         Some(self.problem().sigma(&self.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
     }
 
-    /// How much each parameter matters: its share in how the objective varies over the box, by all observations; `None` while there is too
-    /// little to go by, and where no parameter is free.
+    /// How much each parameter matters: its share of the variation of the objective over the box, from all observations. `None` while there are
+    /// too few, or if no parameter is free.
     pub fn relevance(&self) -> Option<Vec<f64>> {
         Some(self.importance()?.into_iter().map(|share| share.mean).collect())
     }
 
-    /// As [`Optimizer::relevance`], with the standard deviation of each share.
+    /// Like [`Optimizer::relevance`], with the standard deviation of each share.
     pub fn importance(&self) -> Option<Vec<Prediction>> {
         let d = self.domain.dim();
         let values = (0..self.observations.len()).filter(|&p| self.observations.value(p).is_some()).count();
@@ -126,7 +126,7 @@ impl Optimizer {
         Some(shares.into_iter().map(|(mean, std)| Prediction { mean, std }).collect())
     }
 
-    /// The trust region, while a restart fills its design that of the run that found the best point; `None` until there is a model.
+    /// The trust region; during the initial design of a restart, that of the run that found the best point. `None` until there is a model.
     pub fn trust_region(&self) -> Option<Region> {
         let run = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
         let (frame, d) = (&run.now.frame, self.domain.dim());

@@ -129,7 +129,7 @@ fn no_suggestion_after_a_stop() {
 fn ids_must_be_known_pending_and_told_once() {
     let mut optimizer = optimizer(&[(0.0, 1.0)], seeded(Preset::Paper, 0));
     let unknown = TellError::UnknownId(TrialId(7));
-    says(&unknown, &["id 7", "ids that ask gave"]);
+    says(&unknown, &["id 7", "an id that ask gave"]);
     assert_eq!(optimizer.tell(TrialId(7), 0.0), Err(unknown.clone()));
     assert_eq!(optimizer.fail(TrialId(7)), Err(unknown.clone()));
     assert_eq!(optimizer.cancel(TrialId(7)), Err(unknown.clone()));
@@ -138,14 +138,14 @@ fn ids_must_be_known_pending_and_told_once() {
     let id = optimizer.ask().unwrap().id;
     let pending = TellError::StillPending(id);
     assert_eq!(optimizer.revise(id, 1.0), Err(pending.clone()));
-    says(&pending, &["evaluation 0", "not told yet", "tell it"]);
+    says(&pending, &["evaluation 0", "still pending", "use tell"]);
 
     optimizer.tell(id, 1.0).unwrap();
     let told = TellError::AlreadyTold(id);
     assert_eq!(optimizer.tell(id, 2.0), Err(told.clone()));
     assert_eq!(optimizer.fail(id), Err(told.clone()));
     assert_eq!(optimizer.cancel(id), Err(told.clone()));
-    says(&told, &["evaluation 0", "told before", "revise"]);
+    says(&told, &["evaluation 0", "already told", "revise"]);
     assert_eq!(optimizer.evaluations()[0].outcome.value(), Some(1.0), "the first value stays");
 
     let cancelled = optimizer.ask().unwrap().id;

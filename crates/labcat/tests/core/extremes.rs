@@ -70,6 +70,15 @@ fn values_over_the_whole_range_of_doubles() {
 }
 
 #[test]
+fn a_range_wider_than_the_largest_double_is_predicted() {
+    let mut optimizer = optimizer(&[(-2.0, 2.0)], seeded(Preset::Default, 3));
+    evaluate(&mut optimizer, |x| 1e308 * (3.0 * x[0]).sin(), 20);
+    let prediction = optimizer.predict(&[0.1]).unwrap().unwrap();
+    assert!(prediction.mean.abs() < 1e308 && prediction.std > 0.0, "{prediction:?}");
+    assert_eq!(optimizer.relevance(), Some(vec![1.0]));
+}
+
+#[test]
 fn values_of_twenty_orders_of_magnitude_in_one_run() {
     for preset in PRESETS {
         let f = |x: &[f64]| (40.0 * (x[0] * x[0] + x[1] * x[1])).exp();

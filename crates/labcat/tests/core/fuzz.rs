@@ -494,13 +494,16 @@ impl Walk {
         assert_eq!(ids.len(), self.told.len() + self.optimizer.pending().count());
     }
 
-    /// Written and read again, it goes on bit for bit.
+    /// Now and then: written and read again, it goes on bit for bit.
     #[cfg(feature = "serde")]
     fn reload(&mut self) {
+        if !self.dice.chance(0.4) {
+            return;
+        }
         let mut again = self.plan.reloaded(&self.optimizer);
         assert_eq!(again.to_json(), self.optimizer.to_json());
         assert_eq!(again.ask(), self.optimizer.clone().ask(), "continued after {} evaluations", self.told.len());
-        if self.dice.chance(0.1) {
+        if self.dice.chance(0.25) {
             self.optimizer = self.plan.reloaded(&self.optimizer);
         }
     }

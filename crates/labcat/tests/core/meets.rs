@@ -1,8 +1,9 @@
 //! Where two capabilities meet: what each of them does alone, it does with the other.
 
-use crate::support::{Dice, best_value, bits, function, optimizer, seeded};
+use crate::support::{Dice, all_distinct, best_value, bits, evaluate, function, optimizer, seeded};
 use labcat::{
-    AcquisitionKind, Config, Domain, Noise, Optimizer, Origin, Outcome, Parameter, Preset, Scope, Suggestion,
+    AcquisitionKind, Config, Domain, Formula, Known, Noise, Optimizer, Origin, Outcome, Parameter, Preset, Scope,
+    Suggestion,
 };
 
 fn config(seed: u64, noise: Noise, constraints: usize) -> Config {
@@ -401,4 +402,115 @@ fn a_resumed_global_search_goes_on_bit_for_bit() {
         assert_eq!(s.x, t.x);
         one.tell(s.id, many_minima(&s.x)).unwrap();
     }
+}
+
+#[test]
+fn measured_constraints_leave_predictions_and_relevance() {
+    // A linear constraint, measured where the value is missing too, and more evaluations than the likelihood is learned from.
+    let (mut dice, d) = (Dice(1), 2);
+    let mut optimizer = optimizer(&vec![(-5.0, 5.0); d], config(1, Noise::None, 1));
+    for _ in 0..200 {
+        let x: Vec<f64> = (0..d).map(|_| 10.0 * dice.unit() - 5.0).collect();
+        let g = x.iter().sum::<f64>();
+        let value = if g > 0.0 { f64::NAN } else { bowl(&x) };
+        optimizer.tell_point(&x, Outcome::from(value).with_constraints(vec![g])).unwrap();
+    }
+    let prediction = optimizer.predict(&[-1.0, -0.5]).unwrap().unwrap();
+    let missed = (prediction.mean - bowl(&[-1.0, -0.5])).abs();
+    assert!(missed < 0.1 && missed <= 4.0 * prediction.std, "{prediction:?} misses by {missed}");
+    assert!(optimizer.relevance().is_some());
+}
+
+#[test]
+fn exact_constraints_flat_where_satisfied_are_not_taken_for_noisy() {
+    // Values of max(0, g) are tied, so that the best point is evaluated again and again.
+    for seed in 0..4 {
+        let mut optimizer = optimizer(&[(-2.0, 2.0); 2], config(seed, Noise::Auto, 1));
+        for _ in 0..60 {
+            let s = optimizer.ask().unwrap();
+            let g = (s.x[0] + s.x[1] - 0.55).max(0.0);
+            optimizer.tell(s.id, Outcome::from(bowl(&s.x).exp()).with_constraints(vec![g])).unwrap();
+        }
+        assert!(!optimizer.has_noise(), "seed {seed}: {:?}", optimizer.noise_sigma());
+    }
+}
+
+#[test]
+fn a_start_under_a_known_equation_is_suggested_once() {
+    let domain =
+        || Domain::from_parameters(vec![Parameter::real("x", -2.0, 2.0), Parameter::real("y", -1.0, 3.0)]).unwrap();
+    for seed in 0..4 {
+        let equation = Known::default().formula(&Formula::parse("x == y + 0.1").unwrap(), &domain()).unwrap();
+        let mut optimizer = Optimizer::with_constraints(domain(), config(seed, Noise::None, 0), equation).unwrap();
+        optimizer.start_at(&[&[0.6, 0.5]], Some(&[0.4, 0.4])).unwrap();
+        assert!(all_distinct(&evaluate(&mut optimizer, bowl, 12)), "seed {seed}");
+    }
+}
+
+#[test]
+fn noise_in_residuals_is_noticed() {
+    // Residuals always have a next step: the doubt whether they are exact comes before it.
+    let mut noticed = 0;
+    let seeds = 8;
+    for seed in 0..seeds {
+        let mut dice = Dice(seed);
+        let mut optimizer = optimizer(&[(-2.0, 2.0), (-1.0, 3.0)], config(seed, Noise::Auto, 0));
+        for _ in 0..60 {
+            let s = optimizer.ask().unwrap();
+            let (u, v) = (s.x[0], s.x[1]);
+            let exact = [u - 0.6, 1.7 * (v - 0.5 * u * u), 0.3 * ((0.5 * u).exp() - 1.0)];
+            let residuals = exact.iter().map(|r| r + 0.03 * normal(&mut dice)).collect();
+            optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+        }
+        noticed += u64::from(optimizer.has_noise() && optimizer.recommended().is_some_and(|r| r.std > 0.0));
+    }
+    assert!(noticed >= seeds - 1, "noise in the residuals of 60 evaluations is noticed in {noticed} of {seeds} runs");
+}
+
+#[test]
+fn under_noise_no_point_is_recommended_among_failures() {
+    // The bowl goes on falling where evaluations fail.
+    for (noise, residuals) in [(Noise::Auto, false), (Noise::Sigma(1.0), false), (Noise::Auto, true)] {
+        for seed in 0..4 {
+            let mut dice = Dice(seed);
+            let mut optimizer = optimizer(&[(-5.0, 5.0); 2], config(seed, noise, 0));
+            for _ in 0..70 {
+                let s = optimizer.ask().unwrap();
+                let z = [s.x[0] - 3.0, s.x[1] + 1.0];
+                if s.x[0] > 1.0 {
+                    optimizer.fail(s.id).unwrap();
+                } else if residuals {
+                    let residuals = z.iter().map(|z| z + 0.2 * normal(&mut dice)).collect();
+                    optimizer.tell(s.id, Outcome::of_residuals(residuals)).unwrap();
+                } else {
+                    optimizer.tell(s.id, z.iter().map(|z| z * z).sum::<f64>() + normal(&mut dice)).unwrap();
+                }
+            }
+            let x = optimizer.recommended().unwrap().x;
+            // The border is known as closely as evaluations lie there.
+            assert!(x[0] < 1.3 && x[0] > -1.5, "{noise:?}, residuals {residuals}, seed {seed}: {x:?}");
+        }
+    }
+}
+
+#[test]
+fn under_noise_a_constraint_that_passes_or_fails_is_kept() {
+    let (runs, mut kept, mut worst) = (8, 0, 0.0_f64);
+    for seed in 0..runs {
+        let mut dice = Dice(seed);
+        let mut optimizer = optimizer(&[(-5.0, 5.0); 3], config(seed, Noise::Sigma(0.5), 1));
+        for _ in 0..80 {
+            let s = optimizer.ask().unwrap();
+            let g = if s.x.iter().sum::<f64>() > 0.5 { 1.0 } else { -1.0 };
+            let outcome = Outcome::from(bowl(&s.x) + 0.5 * normal(&mut dice));
+            optimizer.tell(s.id, outcome.with_constraints(vec![g])).unwrap();
+        }
+        let excess = optimizer.recommended().unwrap().x.iter().sum::<f64>() - 0.5;
+        kept += u64::from(excess <= 0.0);
+        worst = worst.max(excess);
+    }
+    assert!(
+        kept >= runs - 3 && worst < 0.3,
+        "{kept} of {runs} recommendations are feasible, the worst exceeds by {worst}"
+    );
 }

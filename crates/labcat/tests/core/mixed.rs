@@ -221,7 +221,7 @@ fn a_parameter_says_what_is_wrong_with_it() {
     let domain = Domain::from_parameters(everything()).unwrap();
     let mut x = domain.middle();
     x[2] = 3.5;
-    has(domain.check(&x).unwrap_err().to_string(), "n = 3.5 is not allowed: it takes 1, 2, … up to 100");
+    has(domain.check(&x).unwrap_err().to_string(), "n = 3.5 is not allowed: it must be one of 1, 2, … 100");
 }
 
 /// A repeatable draw of a standard normal, near enough.

@@ -369,7 +369,7 @@ fn a_standard_deviation_is_a_number_of_at_least_0() {
     for std in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = Outcome::from(1.0).with_std(std).unwrap_err();
         let message =
-            format!("std = {std} is not the standard deviation of a value: it takes a finite number of at least 0");
+            format!("std = {std} is not the standard deviation of a value: it must be a finite number of at least 0");
         assert_eq!(error.to_string(), message);
     }
     assert_eq!(Outcome::from(1.0).with_std(0.0).unwrap().std(), Some(0.0));
@@ -494,4 +494,25 @@ fn the_posterior_knows_no_order_no_zero_and_no_unit() {
     assert_eq!((&found.x, 8.0 * found.mean, 8.0 * there.std), (&scaled.x, scaled.mean, there_scaled.std));
     let (shifted, _) = recommend(&|k| k, 1.0, 1000.0);
     assert!((shifted.mean - 1000.0 - found.mean).abs() < 1e-3 * found.std, "{found:?}, {shifted:?}");
+}
+
+#[test]
+fn values_told_without_their_noise_have_that_of_the_others() {
+    let mut regrets: Vec<f64> = (0..8)
+        .map(|seed| {
+            let mut dice = Dice(seed);
+            let mut optimizer = optimizer(&[(-5.0, 5.0); 2], config(Noise::Auto, seed));
+            for k in 0..80 {
+                let s = optimizer.ask().unwrap();
+                let steep: f64 = s.x.iter().map(|x| (0.6 * (x - 1.3)).exp() - 0.6 * (x - 1.3) - 1.0).sum();
+                let value = Outcome::from(steep + (12.0_f64.sqrt() * (dice.unit() - 0.5)));
+                optimizer.tell(s.id, if k % 2 == 0 { value.with_std(1.0).unwrap() } else { value }).unwrap();
+            }
+            let found = optimizer.recommended().unwrap();
+            assert!((0.02..2.0).contains(&found.std), "seed {seed}: {found:?}");
+            found.x.iter().map(|x| (0.6 * (x - 1.3)).exp() - 0.6 * (x - 1.3) - 1.0).sum()
+        })
+        .collect();
+    regrets.sort_by(f64::total_cmp);
+    assert!(regrets[4] < 0.5, "{regrets:.2?}");
 }

@@ -108,7 +108,7 @@ fn reload(optimizer: &Optimizer) -> Optimizer {
 #[test]
 fn continuing_at_every_moment_is_bit_for_bit_the_same() {
     for preset in PRESETS {
-        for seed in 0..40 {
+        for seed in 0..20 {
             let mut dice = Dice(seed);
             let d = 1 + dice.below(4);
             let mut config = seeded(preset, seed);
@@ -397,14 +397,14 @@ fn garbage_in_any_place_never_panics() {
     let mut refused = 0;
     let mut read = 0;
     let mut panics = Vec::new();
-    for preset in PRESETS {
+    for (turn, preset) in PRESETS.into_iter().enumerate() {
         let whole: Value = serde_json::from_str(&rich_state(preset)).unwrap();
         let mut places = Vec::new();
         pointers(&whole, "", &mut places);
-        // The first two entries of a list stand for the others.
+        // The first two entries of a list stand for the others, and each place gets half of the garbage with either preset.
         let far_down = |place: &String| place.split('/').any(|part| part.parse::<usize>().is_ok_and(|i| i > 1));
-        for place in places.iter().filter(|p| !far_down(p)) {
-            for value in &garbage {
+        for (k, place) in places.iter().filter(|p| !far_down(p)).enumerate() {
+            for value in garbage.iter().skip((k + turn) % 2).step_by(2) {
                 // Sizes that a machine can be asked for but does not have are the user's own.
                 let wish = ["/config/candidates", "/config/initial_points", "/config/cache_factor"];
                 if wish.contains(&place.as_str()) && value.as_f64().is_some_and(|v| v > 1e5) {
@@ -438,7 +438,7 @@ fn random_bytes_in_random_places_never_panic() {
     let mut dice = Dice(99);
     for preset in PRESETS {
         let json = rich_state(preset).into_bytes();
-        for _ in 0..4000 {
+        for _ in 0..2000 {
             let mut damaged = json.clone();
             for _ in 0..=dice.below(3) {
                 let at = dice.below(damaged.len());

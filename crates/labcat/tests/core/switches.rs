@@ -122,7 +122,7 @@ fn unreadable_values_are_named_with_what_is_allowed() {
         for value in wrong {
             let error = Config::new(Preset::Default).set(switch.name, value).unwrap_err();
             let allowed = switch.allowed();
-            let message = format!("{} = {value:?} is not allowed: it takes {allowed}", switch.name);
+            let message = format!("{} = {value:?} is not allowed: it must be {allowed}", switch.name);
             assert_eq!(error.to_string(), message);
             assert_eq!(error, ConfigError::Unreadable { switch: switch.name, value: value.into(), allowed });
         }
@@ -153,7 +153,7 @@ fn values_beyond_either_end_are_named_with_what_is_allowed() {
         }
         for value in beyond {
             let error = start(with(Preset::Default, switch.name, &text(switch, value))).unwrap_err();
-            let message = format!("{} = {value} is not allowed: it takes {}", switch.name, switch.allowed());
+            let message = format!("{} = {value} is not allowed: it must be {}", switch.name, switch.allowed());
             assert_eq!(error.to_string(), message);
             assert!(matches!(error, Error::Config(ConfigError::OutOfRange { switch: s, .. }) if s == switch.name));
             refused += 1;
@@ -170,7 +170,7 @@ fn every_option_works_at_its_ends() {
             for value in samples(switch) {
                 let config = with(preset, switch.name, &value);
                 // Samples and designs of a million cost what they cost: a few steps of each are enough.
-                let n = if is_vast(&value) { 8 } else { 50 };
+                let n = if is_vast(&value) { 8 } else { 35 };
                 let mut optimizer = optimizer(&f.bounds(2), config);
                 let mut points = Vec::new();
                 while points.len() < n && optimizer.stop_reason().is_none() {

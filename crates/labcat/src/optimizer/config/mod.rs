@@ -1,12 +1,10 @@
-//! Presets and options. Plain data: no counters, no clocks, no generator.
+//! Presets and options. Plain data without counters, clocks or random numbers.
 
-mod noise;
 mod table;
 mod value;
 
-pub use noise::Noise;
 pub use table::{Config, SWITCHES, Switch};
-pub use value::{Kind, Range};
+pub use value::{Kind, Noise, Range};
 
 use crate::acquisition::maximise::Search;
 use crate::domain::Domain;
@@ -116,7 +114,6 @@ impl Config {
                 beta,
                 candidates,
                 near: (self.near * candidates as f64).round() as usize,
-                optimism: self.optimism,
                 refinements: self.refine,
             },
             budget: self.budget.unwrap_or(usize::MAX),
@@ -157,10 +154,10 @@ pub enum ConfigError {
     #[error("there is no option {name:?}{}", hint(.name))]
     UnknownSwitch { name: String },
     /// The text is not a value of the option.
-    #[error("{switch} = {value:?} is not allowed: it takes {allowed}")]
+    #[error("{switch} = {value:?} is not allowed: it must be {allowed}")]
     Unreadable { switch: &'static str, value: String, allowed: String },
     /// The value is outside the option's range.
-    #[error("{switch} = {value} is not allowed: it takes {allowed}")]
+    #[error("{switch} = {value} is not allowed: it must be {allowed}")]
     OutOfRange { switch: &'static str, value: f64, allowed: String },
 }
 

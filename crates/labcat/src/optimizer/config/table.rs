@@ -1,8 +1,7 @@
-//! The one table of options. A row makes the field, its values in the presets, its range, its parsing and check, its place in a saved
-//! state, the flag of the command line and the keyword of Python: adding an option is adding a row (and using it).
+//! The table of options. Each row defines a field, its values in the presets, its range, its parsing and check, its place in a saved state, the
+//! option of the command line and the keyword of Python.
 
-use super::noise::Noise;
-use super::value::{ANY, Kind, POSITIVE, Range, Value, above, below, from};
+use super::value::{ANY, Kind, Noise, POSITIVE, Range, Value, above, below, from};
 use super::{ConfigError, Preset, Scope};
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;

@@ -1,4 +1,4 @@
-//! What an option can hold: how each type of value is read, shown and bounded.
+//! The types of option values: how each is read, shown and bounded.
 
 use super::Scope;
 use crate::acquisition::AcquisitionKind;
@@ -21,6 +21,21 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One of these names or a number within the range.
     NumberOr(&'static [&'static str]),
+}
+
+/// Noise in the values of the objective.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Noise {
+    /// Values are exact.
+    #[default]
+    None,
+    /// Found out: values are taken as exact until the model doubts it and an evaluation at the same point gives another value; then
+    /// the standard deviation is estimated.
+    Auto,
+    /// Its standard deviation, in units of the objective.
+    #[cfg_attr(feature = "serde", serde(untagged))]
+    Sigma(f64),
 }
 
 /// An interval, each end with or without its end point.
@@ -144,6 +159,33 @@ values! {
     Curvature: Kind::Choice(Curvature::VARIANTS), |_| None;
     AcquisitionKind: Kind::Choice(AcquisitionKind::VARIANTS), |_| None;
     Scope: Kind::Choice(Scope::VARIANTS), |_| None;
+}
+
+impl Value for Noise {
+    const KIND: Kind = Kind::NumberOr(&["auto", "none"]);
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "auto" => Some(Self::Auto),
+            _ if text.eq_ignore_ascii_case("none") => Some(Self::None),
+            _ => text.parse().ok().map(Self::Sigma),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::None => "none".to_owned(),
+            Self::Auto => "auto".to_owned(),
+            Self::Sigma(sigma) => sigma.to_string(),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Sigma(sigma) => Some(*sigma),
+            Self::None | Self::Auto => None,
+        }
+    }
 }
 
 impl<T: Value> Value for Option<T> {
