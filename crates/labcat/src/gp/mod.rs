@@ -268,16 +268,14 @@ impl Gp {
         (slope, image)
     }
 
-    /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were, and the variance of that: kᵀK⁻¹r for the
-    /// residuals r = N α, whose covariance is N K⁻¹ N. Zero without noise.
-    pub(crate) fn smoothed_residual(&self, x: &[f64]) -> (f64, f64) {
+    /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were: kᵀK⁻¹r for the residuals r = N α. Zero
+    /// without noise.
+    pub(crate) fn smoothed_residual(&self, x: &[f64]) -> f64 {
         let (b, mut image) = (&self.b, Vec::new());
         self.covariances(x, None, &mut image);
         linalg::solve(&b.factor, &mut image);
         image.iter_mut().zip(b.noise.iter().chain(std::iter::repeat(&0.0))).for_each(|(v, noise)| *v *= noise);
-        let gain = linalg::dot(&image, &b.alpha);
-        linalg::solve_lower(&b.factor, &mut image);
-        (gain, linalg::dot(&image, &image))
+        linalg::dot(&image, &b.alpha)
     }
 
     /// Whether every row is a value and there is no trend.
