@@ -7,13 +7,16 @@
 //! `benchmarks/` holds the comparison with other back ends, and `docs/divergences.md` the figures.
 
 mod elimination;
+mod inner;
 mod orthogonal;
 mod product;
 mod triangular;
 
 pub use elimination::eliminate;
+pub use inner::Products;
 pub use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
-pub use product::{PartialSums, add_products, neg_gram, neg_product, squared_distances, squared_distances_above};
+use product::PartialSums;
+pub use product::{neg_gram, neg_product, squared_distances, squared_distances_above, weighted_squares};
 pub use triangular::{
     NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve, solve_lower,
     solve_lower_transposed, solve_rows,
@@ -77,6 +80,11 @@ impl Matrix {
     #[inline]
     pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Mᵀ v: the inner product of each column with v.
+    pub fn transposed_times(&self, v: &[f64]) -> Vec<f64> {
+        (0..self.cols).map(|j| dot(self.col(j), v)).collect()
     }
 
     /// All entries, column after column.
@@ -242,7 +250,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// The partial sums of [`dot`], added.
 #[inline(always)]
-pub fn total(acc: &PartialSums) -> f64 {
+fn total(acc: &PartialSums) -> f64 {
     ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]))
 }
 

@@ -200,8 +200,8 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
     };
     let with_origin: Vec<Told> = std::iter::once(origin).chain(rows.iter().map(told)).collect();
     let mut gram = products.of(&with_origin, |told| match told {
-        Told::Residuals(p) => observations.residuals(p),
-        Told::Slopes(p, parameter) => observations.jacobian(p, parameter),
+        Told::Residuals(p) => (observations.residuals(p), true),
+        Told::Slopes(p, parameter) => (observations.jacobian(p, parameter), false),
     });
     // A little beside its evaluation: that plus a step along the slopes.
     for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
