@@ -282,6 +282,50 @@ fn products_with_differences_are_inner_products() {
     }
 }
 
+/// Columns of a permutation that is a little off are matched with where they came from.
+#[test]
+fn columns_are_matched_by_their_largest_entries() {
+    let mut rng = Rng::new(13);
+    let (mut m, places) = (random(&mut rng, 5, 5), [3, 0, 4, 1, 2]);
+    m.scale(0.4);
+    places.iter().enumerate().for_each(|(i, &j)| m[(i, j)] = if i % 2 == 0 { 0.9 } else { -0.8 });
+    let mut matched = vec![7; 9];
+    match_columns(&mut m, &mut matched);
+    assert_eq!(matched, places);
+}
+
+/// [K F; Fᵀ 0] [P B; Bᵀ −T] = I.
+#[test]
+fn a_bordered_matrix_has_its_inverse() {
+    let mut rng = Rng::new(12);
+    for (n, q) in [(1, 1), (5, 2), (17, 4), (70, 9)] {
+        let (k, f) = (positive_definite(&mut rng, n), random(&mut rng, n, q));
+        let inverse = Bordered::inverse(k.clone(), &f).unwrap();
+        let (mut whole, mut inverted) = (Matrix::zeros(n + q, n + q), Matrix::zeros(n + q, n + q));
+        for j in 0..n {
+            whole.col_mut(j)[..n].copy_from_slice(k.col(j));
+            inverted.col_mut(j)[..n].copy_from_slice(inverse.p.col(j));
+            for i in 0..q {
+                (whole[(n + i, j)], whole[(j, n + i)]) = (f[(j, i)], f[(j, i)]);
+                (inverted[(n + i, j)], inverted[(j, n + i)]) = (inverse.b[(j, i)], inverse.b[(j, i)]);
+            }
+        }
+        for j in 0..q {
+            (0..q).for_each(|i| inverted[(n + i, n + j)] = -inverse.t[(i, j)]);
+        }
+        let mut product = Matrix::zeros(n + q, n + q);
+        for j in 0..n + q {
+            product.col_mut(j).copy_from_slice(&whole.transposed_times(inverted.col(j)));
+        }
+        assert!(distance(&product, &Matrix::identity(n + q)) < 100.0 * tolerance(n), "n = {n}, q = {q}");
+        let (mut factor, mut inner) = (k, inverse.t.clone());
+        cholesky(&mut factor).unwrap();
+        cholesky(&mut inner).unwrap();
+        assert!((inverse.ln_dets.0 - ln_det(&factor)).abs() < 1e-12, "n = {n}");
+        assert!((inverse.ln_dets.1 + ln_det(&inner)).abs() < 1e-6, "n = {n}, q = {q}");
+    }
+}
+
 /// Those that were taken before are not asked for again, and with another first vector all of them are.
 #[test]
 fn products_that_are_kept_are_those_of_the_vectors() {

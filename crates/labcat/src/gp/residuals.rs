@@ -5,7 +5,7 @@
 //! little more than a few. Measured constraints are predicted with the same weights.
 
 use super::kernel::KernelKind;
-use crate::linalg::{self, Matrix};
+use crate::linalg::{self, Bordered, Matrix};
 use crate::math;
 use crate::sqp::{Look, Program};
 
@@ -53,10 +53,8 @@ pub(crate) struct Residuals {
 /// What the weights are made of.
 #[derive(Clone, Default)]
 struct Weights {
-    p: Matrix,
-    b: Matrix,
-    /// (FᵀK⁻¹F)⁻¹, and the nugget in K.
-    trend: Matrix,
+    /// P and B, of K with this nugget.
+    inverse: Bordered,
     nugget: f64,
     /// The length-scale, and its place among those tried.
     length: f64,
@@ -90,19 +88,19 @@ impl Residuals {
     /// The most likely of the length-scales and nuggets. With one nugget it is found uphill from the length-scale that was the most likely so far;
     /// with several there may be more than one maximum.
     fn likeliest(mut self, nuggets: &[f64]) -> Option<Self> {
-        let n = self.places.len();
-        let mut squares = Matrix::zeros(n, n);
-        for j in 0..n {
-            for i in 0..n {
-                squares[(i, j)] = self.places[i].iter().zip(&self.places[j]).map(|(a, b)| (a - b) * (a - b)).sum();
-            }
-        }
+        let (n, mut squares) = (self.places.len(), Matrix::default());
+        let places = Matrix::from_rows(&self.places);
+        linalg::squared_distances(&places, &places, &mut squares);
+        let mut trend = Matrix::zeros(n, 1);
+        trend.fill(1.0);
+        let points = Matrix::from_rows(&self.points);
+        (0..points.cols()).for_each(|j| trend.append_column(points.col(j)));
         let spread = (squares.col(0).iter().sum::<f64>() / n as f64).sqrt();
         self.likelihood = f64::NEG_INFINITY;
         for nugget in nuggets {
             let start = self.weights.scale;
             let mut is_better = |k: usize| {
-                let found = self.weigh(&squares, spread, k, *nugget);
+                let found = self.weigh(&squares, &trend, (k, spread * LENGTHS[k]), *nugget);
                 let Some((likelihood, weights)) = found.filter(|(likelihood, _)| *likelihood > self.likelihood) else {
                     return self.likelihood == f64::NEG_INFINITY; // where one is too long to be fitted the next shorter may do
                 };
@@ -135,48 +133,27 @@ impl Residuals {
         Some(Self { metric, places, ..self.clone() })
     }
 
-    /// P and B for a length-scale, the one at a place in units of the spread, and a nugget; and the restricted log-likelihood of all residuals with
-    /// one signal, up to a constant.
-    fn weigh(&self, squares: &Matrix, spread: f64, scale: usize, nugget: f64) -> Option<(f64, Weights)> {
-        let length = spread * LENGTHS[scale];
-        let (n, q) = (self.points.len(), self.points[0].len() + 1);
+    /// P and B for a length-scale, the one at a place among those tried, and a nugget; and the restricted log-likelihood of all residuals with one
+    /// signal, up to a constant.
+    fn weigh(
+        &self,
+        squares: &Matrix,
+        trend: &Matrix,
+        (scale, length): (usize, f64),
+        nugget: f64,
+    ) -> Option<(f64, Weights)> {
         let (mut k, per_square) = (squares.clone(), 1.0 / (length * length));
-        for j in 0..n {
+        for j in 0..k.cols() {
             let below = &mut k.col_mut(j)[j + 1..]; // the factor needs no more
             below.iter_mut().for_each(|s| *s *= per_square);
             KERNEL.apply(below);
             k[(j, j)] = 1.0 + (nugget + self.open[j]);
         }
-        linalg::cholesky(&mut k).ok()?;
-        let (mut p, mut scratch) = (Matrix::default(), Matrix::default());
-        linalg::inverse_from_cholesky(&k, &mut scratch, &mut p);
-        let trend = |j: usize, i: usize| if j == 0 { 1.0 } else { self.points[i][j - 1] };
-        // K⁻¹ F.
-        let mut images = Matrix::zeros(n, q);
-        for j in 0..q {
-            (0..n).for_each(|i| linalg::axpy(images.col_mut(j), trend(j, i), p.col(i)));
-        }
-        let mut inner = Matrix::zeros(q, q);
-        for j in 0..q {
-            (0..q).for_each(|i| inner[(i, j)] = (0..n).map(|row| images[(row, i)] * trend(j, row)).sum());
-        }
-        linalg::cholesky(&mut inner).ok()?;
-        let mut b = Matrix::zeros(n, q);
-        for row in 0..n {
-            let mut coefficients: Vec<f64> = (0..q).map(|j| images[(row, j)]).collect();
-            linalg::solve(&inner, &mut coefficients);
-            (0..q).for_each(|j| b[(row, j)] = coefficients[j]);
-        }
-        for col in 0..n {
-            (0..q).for_each(|j| linalg::axpy(p.col_mut(col), -images[(col, j)], b.col(j)));
-        }
-        let mut trend = Matrix::default();
-        linalg::inverse_from_cholesky(&inner, &mut scratch, &mut trend);
-        let left_over = left_over(&p, &self.gram);
-        let ln_det = |m: &Matrix| 2.0 * (0..m.cols()).map(|i| math::ln(m[(i, i)])).sum::<f64>();
-        let freedom = (n - q) as f64;
-        let likelihood = -freedom * math::ln(left_over.max(f64::MIN_POSITIVE)) - ln_det(&k) - ln_det(&inner);
-        likelihood.is_finite().then_some((likelihood, Weights { p, b, trend, nugget, length, scale }))
+        let inverse = Bordered::inverse(k, trend).ok()?;
+        let freedom = (trend.rows() - trend.cols()) as f64;
+        let left_over = left_over(&inverse.p, &self.gram).max(f64::MIN_POSITIVE);
+        let likelihood = -freedom * math::ln(left_over) - inverse.ln_dets.0 - inverse.ln_dets.1;
+        likelihood.is_finite().then_some((likelihood, Weights { inverse, nugget, length, scale }))
     }
 
     /// The weights at the origin and their slopes; JᵀJ of the slopes of the residuals there; and the covariance of the error of a residual's
@@ -185,7 +162,7 @@ impl Residuals {
         let (n, d) = (self.points.len(), self.points[0].len());
         let zero = vec![0.0; d];
         let (w, slopes) = self.weights(&zero);
-        let Weights { p, b, trend, nugget, length, .. } = &self.weights;
+        let Weights { inverse: Bordered { p, b, t, .. }, nugget, length, .. } = &self.weights;
         let (k1, _) = KERNEL.slopes_at(0.0, 1.0);
         // Those of the covariances with the observations.
         let mut along = Matrix::zeros(n, d);
@@ -203,7 +180,7 @@ impl Residuals {
                 let metric: f64 = (0..=i.min(j)).map(|q| self.metric[(i, q)] * self.metric[(j, q)]).sum();
                 let prior = -2.0 * k1 * metric / (length * length);
                 let both = linalg::dot(b.col(1 + i), along.col(j)) + linalg::dot(b.col(1 + j), along.col(i));
-                let known = linalg::dot(&seen, along.col(i)) + both - trend[(1 + i, 1 + j)];
+                let known = linalg::dot(&seen, along.col(i)) + both - t[(1 + i, 1 + j)];
                 let left = if i == j { (prior - known).max(rounding * prior) } else { prior - known };
                 covariance[(i, j)] = signal * left;
             }
@@ -214,7 +191,7 @@ impl Residuals {
 
     /// What noise leaves in the prediction at a point: its variance, summed over the residuals.
     pub(crate) fn noise_at(&self, x: &[f64]) -> f64 {
-        let (w, signal) = (self.weights(x).0, left_over(&self.weights.p, &self.gram));
+        let (w, signal) = (self.weights(x).0, left_over(&self.weights.inverse.p, &self.gram));
         signal / (w.len() - x.len() - 1).max(1) as f64 * self.weights.nugget * linalg::dot(&w, &w)
     }
 
@@ -243,7 +220,7 @@ impl Residuals {
     /// The weights at a point, and their derivatives along each coordinate.
     fn weights(&self, x: &[f64]) -> (Vec<f64>, Matrix) {
         let (n, d) = (self.points.len(), x.len());
-        let Weights { p, b, .. } = &self.weights;
+        let Bordered { p, b, .. } = &self.weights.inverse;
         let (mut w, mut slopes) = (b.col(0).to_vec(), Matrix::zeros(n, d));
         for j in 0..d {
             linalg::axpy(&mut w, x[j], b.col(1 + j));
@@ -293,7 +270,7 @@ impl Program for Residuals {
         for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
-            let scaled = linalg::dot(self.weights.p.col(i), &image) / self.weights.length.powi(2);
+            let scaled = linalg::dot(self.weights.inverse.p.col(i), &image) / self.weights.length.powi(2);
             for j in 0..d {
                 linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
                 bends[(j, j)] += 2.0 * scaled * slope;
