@@ -162,7 +162,7 @@ def _compare(path: Path, held: Optimizer, fresh: Optimizer, seeded: bool) -> Non
             "remove the file to start again"
         )
     here, there = _problem(fresh, seeded), _problem(held, seeded)
-    here["residuals"], there["residuals"] = (_summed(optimizer) for optimizer in (fresh, held))
+    here, there = {**_minimised(fresh), **here}, {**_minimised(held), **there}
     for what in here:
         if here[what] != there.get(what):
             raise CheckpointError(
@@ -178,10 +178,12 @@ def _differing(space: Space, other: Space) -> dict[str, Parameter]:
     return differing or dict(space)
 
 
-def _summed(optimizer: Optimizer) -> object:
-    """The weights and the loss of residuals, if residuals are told."""
+def _minimised(optimizer: Optimizer) -> dict[str, object]:
+    """What is told, and the loss and the weights of residuals."""
     misfit = optimizer._misfit
-    return None if misfit is None else (misfit.loss, misfit.f_scale, misfit.sigma)
+    if misfit is None:
+        return {"outcome": "a value"}
+    return {"outcome": "residuals", "loss": misfit.loss, "f_scale": misfit.f_scale, "sigma": misfit.sigma}
 
 
 def _problem(optimizer: Optimizer, seeded: bool) -> dict[str, object]:

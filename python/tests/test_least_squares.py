@@ -192,9 +192,11 @@ def test_killed_and_resumed(tmp_path):
         assert np.array_equal(resumed[name], straight[name]), name
     assert np.array_equal(resumed.history.x, straight.history.x)
     assert np.array_equal(resumed.history.residuals, straight.history.residuals)
-    with pytest.raises(labcat.CheckpointError, match="its residuals is .*soft_l1"):
+    with pytest.raises(labcat.CheckpointError, match="its loss is 'soft_l1', in this call it is 'huber'"):
         labcat.least_squares(misfit, BOUNDS, checkpoint=file, **{**options, "loss": "huber"})
-    with pytest.raises(labcat.CheckpointError, match="residuals"):
+    with pytest.raises(labcat.CheckpointError, match="its sigma is 0.1, in this call it is 0.2"):
+        labcat.least_squares(misfit, BOUNDS, checkpoint=file, **{**options, "sigma": 0.2})
+    with pytest.raises(labcat.CheckpointError, match="its outcome is 'residuals', in this call it is 'a value'"):
         labcat.minimize(lambda p: 0.0, BOUNDS, checkpoint=file, rng=3)
 
 

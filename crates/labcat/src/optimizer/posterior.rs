@@ -351,10 +351,11 @@ impl Fitted {
     /// With what was learned, and learns a little more from all rows if those were some.
     fn last(mut data: Data, t: &mut Vec<f64>, positions: &[usize]) -> Option<Self> {
         let all: Vec<usize> = (0..data.points.len()).collect();
+        let mut gp = data.last(&all, t)?; // outliers count less from here on
         if all.len() > LEARNED && !data.exact {
             _ = data.climb(&all, t, STEPS_OF_ALL); // where that cannot be factored, what was learned stays
+            gp = data.last(&all, t)?;
         }
-        let gp = data.last(&all, t)?;
         let ell: Vec<f64> = data.group.iter().map(|&g| math::exp(t[g])).collect();
         Some(Self { frame: data.frame.rescaled(&ell), outputs: data.outputs, gp, positions: positions.to_vec() })
     }
