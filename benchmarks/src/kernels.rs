@@ -11,7 +11,7 @@ pub struct Kernels {
     factor: Matrix,
     scratch: Matrix,
     inverse: Matrix,
-    product: Vec<f64>,
+    product: Matrix,
     column: Vec<f64>,
 }
 
@@ -33,7 +33,7 @@ impl Kernels {
             kernel,
             scratch: Matrix::zeros(n, n),
             inverse: Matrix::zeros(n, n),
-            product: vec![0.0; n * n],
+            product: Matrix::default(),
             column: Vec::with_capacity(n),
         }
     }
@@ -59,7 +59,7 @@ impl Kernels {
     /// One symmetric product.
     pub fn product(&mut self) -> f64 {
         linalg::neg_product(&self.inverse, &self.kernel, &mut self.product);
-        self.product[self.n / 2]
+        self.product[(self.n / 2, 0)]
     }
 
     /// Entry (i, j) of the kernel matrix, for other back ends to start from.

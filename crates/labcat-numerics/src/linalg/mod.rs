@@ -6,16 +6,21 @@
 //! which [`crate::width`] chooses at run time, the optimisation level or the number of threads. Rust contracts no multiply–add by itself.
 //! `benchmarks/` holds the comparison with other back ends, and `docs/divergences.md` the figures.
 
+mod bordered;
 mod elimination;
+mod inner;
 mod orthogonal;
 mod product;
 mod triangular;
 
+pub use bordered::Bordered;
 pub use elimination::eliminate;
-pub use orthogonal::{least_squares, orthonormalise, right_singular_vectors};
-pub use product::{PartialSums, add_products, neg_gram, neg_product, squared_distances, squared_distances_above};
+pub use inner::Products;
+pub use orthogonal::{is_orthonormal, least_squares, match_columns, orthonormalise, right_singular_vectors};
+use product::PartialSums;
+pub use product::{neg_gram, neg_product, squared_distances, squared_distances_above, weighted_squares};
 pub use triangular::{
-    NonPositivePivot, cholesky, inverse_from_cholesky, remove_from_cholesky, solve, solve_lower,
+    NonPositivePivot, cholesky, inverse_from_cholesky, ln_det, remove_from_cholesky, solve, solve_lower,
     solve_lower_transposed, solve_rows,
 };
 
@@ -32,6 +37,15 @@ impl Matrix {
     /// Zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
         Self { rows, cols, data: vec![0.0; rows * cols] }
+    }
+
+    /// The matrix of these rows.
+    pub fn from_rows(rows: &[Vec<f64>]) -> Self {
+        let mut m = Self::zeros(rows.len(), rows.first().map_or(0, Vec::len));
+        for (i, row) in rows.iter().enumerate() {
+            row.iter().enumerate().for_each(|(j, v)| m[(i, j)] = *v);
+        }
+        m
     }
 
     /// The identity of order `n`.
@@ -77,6 +91,11 @@ impl Matrix {
     #[inline]
     pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Mᵀ v: the inner product of each column with v.
+    pub fn transposed_times(&self, v: &[f64]) -> Vec<f64> {
+        (0..self.cols).map(|j| dot(self.col(j), v)).collect()
     }
 
     /// All entries, column after column.
@@ -242,7 +261,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// The partial sums of [`dot`], added.
 #[inline(always)]
-pub fn total(acc: &PartialSums) -> f64 {
+fn total(acc: &PartialSums) -> f64 {
     ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]))
 }
 

@@ -137,3 +137,34 @@ wide! {
         }
     }
 }
+
+/// Whether the columns are of length one and at right angles, up to rounding.
+pub fn is_orthonormal(m: &Matrix) -> bool {
+    const EDGE: f64 = 1e-9;
+    let right = |i: usize, j: usize| (dot(m.col(i), m.col(j)) - f64::from(u8::from(i == j))).abs() <= EDGE;
+    (0..m.cols).all(|i| (0..=i).all(|j| right(i, j)))
+}
+
+/// Gives each row of a square matrix a column of its own: that of the largest entry in absolute value, then that of the largest in the rows and columns
+/// left, and so on. `m` is destroyed.
+pub fn match_columns(m: &mut Matrix, columns: &mut Vec<usize>) {
+    let d = m.cols;
+    columns.clear();
+    columns.resize(d, usize::MAX);
+    for _ in 0..d {
+        let mut best = (-1.0, 0, 0);
+        for j in 0..d {
+            for (i, entry) in m.col(j).iter().enumerate() {
+                if entry.abs() > best.0 && !entry.is_nan() {
+                    best = (entry.abs(), i, j);
+                }
+            }
+        }
+        let (_, i, j) = best;
+        columns[i] = j;
+        m.col_mut(j).fill(f64::NAN);
+        for k in 0..d {
+            m[(i, k)] = f64::NAN;
+        }
+    }
+}

@@ -38,10 +38,10 @@ pub(super) fn sub_product_of_upper<const LANES: usize>(
 
 wide! {
     /// out ← −A B for square symmetric matrices, both triangles stored.
-    pub fn neg_product(a: &Matrix, b: &Matrix, out: &mut [f64]) {
+    pub fn neg_product(a: &Matrix, b: &Matrix, out: &mut Matrix) {
         let n = a.rows;
-        out.fill(0.0);
-        sub_product::<LANES>((out, n), (&a.data, n), (n, n, n), |_| 0..n, (&b.data, n));
+        out.reset(n, n);
+        sub_product::<LANES>((&mut out.data, n), (&a.data, n), (n, n, n), |_| 0..n, (&b.data, n));
     }
 }
 
@@ -71,12 +71,12 @@ wide! {
 }
 
 /// Those of a [`dot`](super::dot), for vectors that come in parts.
-pub type PartialSums = [f64; LANES];
+pub(super) type PartialSums = [f64; LANES];
 
 wide! {
     /// Adds the terms of (a − origin) · b to the partial sums for each a. Of the parts that vectors come in only the last may have a number of
     /// entries that is no multiple of eight.
-    pub fn add_products(sums: &mut [PartialSums], a: &[&[f64]], origin: &[f64], b: &[f64]) {
+    pub(super) fn add_products(sums: &mut [PartialSums], a: &[&[f64]], origin: &[f64], b: &[f64]) {
         let (sums, last_sums) = sums.as_chunks_mut::<PANEL>();
         let (a, last) = a.as_chunks::<PANEL>();
         sums.iter_mut().zip(a).for_each(|(sums, a)| add_products_of(sums, a, origin, b));
@@ -218,4 +218,60 @@ fn tile<const M: usize, const N: usize>(
         c[q * ldc..][..M].copy_from_slice(&sums[q]);
     }
     M
+}
+
+wide! {
+    /// out_pi = Σ_q w_pq (x_pi − x_qi)², in the order of q.
+    pub fn weighted_squares(x: &Matrix, weights: &Matrix, out: &mut Matrix) {
+        let d = x.cols;
+        out.reshape(x.rows, d);
+        let mut i = 0;
+        while i + PANEL <= d {
+            weighted_columns::<PANEL>(x, weights, i, out);
+            i += PANEL;
+        }
+        while i < d {
+            weighted_columns::<1>(x, weights, i, out);
+            i += 1;
+        }
+    }
+}
+
+/// Columns i to i + N of [`weighted_squares`].
+#[inline(always)]
+fn weighted_columns<const N: usize>(x: &Matrix, weights: &Matrix, i: usize, out: &mut Matrix) {
+    let mut p = 0;
+    while p + 8 <= x.rows {
+        weighted_tile::<8, N>(x, weights, (p, i), out);
+        p += 8;
+    }
+    while p < x.rows {
+        weighted_tile::<1, N>(x, weights, (p, i), out);
+        p += 1;
+    }
+}
+
+/// The same of M rows and N columns.
+#[inline(always)]
+fn weighted_tile<const M: usize, const N: usize>(
+    x: &Matrix,
+    weights: &Matrix,
+    (p, i): (usize, usize),
+    out: &mut Matrix,
+) {
+    let columns: [&[f64]; N] = std::array::from_fn(|c| x.col(i + c));
+    let at: [[f64; M]; N] = columns.map(|column| std::array::from_fn(|l| column[p + l]));
+    let mut sums = [[0.0; M]; N];
+    for q in 0..x.rows {
+        let w = &weights.col(q)[p..][..M];
+        for c in 0..N {
+            for l in 0..M {
+                let difference = at[c][l] - columns[c][q];
+                sums[c][l] += w[l] * (difference * difference);
+            }
+        }
+    }
+    for c in 0..N {
+        out.col_mut(i + c)[p..][..M].copy_from_slice(&sums[c]);
+    }
 }

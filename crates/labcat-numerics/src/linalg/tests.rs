@@ -1,5 +1,6 @@
 //! Reconstruction properties over a list of sizes on both sides of every block width.
 
+use super::product::{PartialSums, add_products};
 use super::*;
 use crate::rng::Rng;
 use crate::width;
@@ -88,8 +89,8 @@ fn solves_and_inverse() {
 
         let (mut scratch, mut inverse) = (Matrix::default(), Matrix::default());
         inverse_from_cholesky(&l, &mut scratch, &mut inverse);
-        let mut product = Matrix::zeros(n, n);
-        neg_product(&inverse, &a, &mut product.data);
+        let mut product = Matrix::default();
+        neg_product(&inverse, &a, &mut product);
         product.scale(-1.0);
         assert!(distance(&product, &Matrix::identity(n)) < tolerance(n), "inverse, n = {n}");
 
@@ -217,12 +218,14 @@ fn everything(n: usize) -> Vec<u64> {
         solve_lower_transposed(&l, &mut x[..k]);
         results.extend_from_slice(&x);
     }
-    let (mut scratch, mut inverse, mut product) = (Matrix::default(), Matrix::default(), vec![0.0; n * n]);
+    let (mut scratch, mut inverse, mut product) = (Matrix::default(), Matrix::default(), Matrix::default());
     inverse_from_cholesky(&l, &mut scratch, &mut inverse);
     neg_product(&inverse, &a, &mut product);
-    for part in [scratch.as_slice(), inverse.as_slice(), &product] {
+    for part in [&scratch, &inverse, &product].map(Matrix::as_slice) {
         results.extend_from_slice(part);
     }
+    weighted_squares(&inverse, &a, &mut product);
+    results.extend_from_slice(product.as_slice());
     for m in [1, 5, 8, 19] {
         let mut rows = random(&mut rng, m, n);
         solve_rows(&l, &mut rows);
@@ -279,6 +282,87 @@ fn products_with_differences_are_inner_products() {
     }
 }
 
+/// Columns of a permutation that is a little off are matched with where they came from.
+#[test]
+fn columns_are_matched_by_their_largest_entries() {
+    let mut rng = Rng::new(13);
+    let (mut m, places) = (random(&mut rng, 5, 5), [3, 0, 4, 1, 2]);
+    m.scale(0.4);
+    places.iter().enumerate().for_each(|(i, &j)| m[(i, j)] = if i % 2 == 0 { 0.9 } else { -0.8 });
+    let mut matched = vec![7; 9];
+    match_columns(&mut m, &mut matched);
+    assert_eq!(matched, places);
+}
+
+/// [K F; Fᵀ 0] [P B; Bᵀ −T] = I.
+#[test]
+fn a_bordered_matrix_has_its_inverse() {
+    let mut rng = Rng::new(12);
+    for (n, q) in [(1, 1), (5, 2), (17, 4), (70, 9)] {
+        let (k, f) = (positive_definite(&mut rng, n), random(&mut rng, n, q));
+        let inverse = Bordered::inverse(k.clone(), &f).unwrap();
+        let (mut whole, mut inverted) = (Matrix::zeros(n + q, n + q), Matrix::zeros(n + q, n + q));
+        for j in 0..n {
+            whole.col_mut(j)[..n].copy_from_slice(k.col(j));
+            inverted.col_mut(j)[..n].copy_from_slice(inverse.p.col(j));
+            for i in 0..q {
+                (whole[(n + i, j)], whole[(j, n + i)]) = (f[(j, i)], f[(j, i)]);
+                (inverted[(n + i, j)], inverted[(j, n + i)]) = (inverse.b[(j, i)], inverse.b[(j, i)]);
+            }
+        }
+        for j in 0..q {
+            (0..q).for_each(|i| inverted[(n + i, n + j)] = -inverse.t[(i, j)]);
+        }
+        let mut product = Matrix::zeros(n + q, n + q);
+        for j in 0..n + q {
+            product.col_mut(j).copy_from_slice(&whole.transposed_times(inverted.col(j)));
+        }
+        assert!(distance(&product, &Matrix::identity(n + q)) < 100.0 * tolerance(n), "n = {n}, q = {q}");
+        let (mut factor, mut inner) = (k, inverse.t.clone());
+        cholesky(&mut factor).unwrap();
+        cholesky(&mut inner).unwrap();
+        assert!((inverse.ln_dets.0 - ln_det(&factor)).abs() < 1e-12, "n = {n}");
+        assert!((inverse.ln_dets.1 + ln_det(&inner)).abs() < 1e-6, "n = {n}, q = {q}");
+    }
+}
+
+/// Those that were taken before are not asked for again, and with another first vector all of them are.
+#[test]
+fn products_that_are_kept_are_those_of_the_vectors() {
+    let a = random(&mut Rng::new(10), 1100, 6);
+    let vector = |k: usize| (a.col(k), k != 2);
+    let mut kept = Products::default();
+    for keys in [vec![0, 1, 2, 3], vec![0, 3, 4], vec![0, 2, 1, 4], vec![5, 2, 0]] {
+        let gram = kept.of(&keys, vector);
+        let standing = |k: usize| -> Vec<f64> {
+            let differs = k != keys[0] && vector(k).1;
+            a.col(k).iter().zip(a.col(keys[0])).map(|(v, o)| v - if differs { *o } else { 0.0 }).collect()
+        };
+        for (i, &p) in keys.iter().enumerate() {
+            for (j, &q) in keys.iter().enumerate() {
+                assert!((gram[(i, j)] - dot(&standing(p), &standing(q))).abs() < 1e-10, "{p} and {q} of {keys:?}");
+            }
+        }
+        assert_eq!(kept.of(&keys, |k| (&a.col(k)[..0], false)), gram, "nothing is left to be taken");
+    }
+}
+
+/// Σ_q w_pq (x_pi − x_qi)², in the order of q.
+#[test]
+fn weighted_squares_are_summed_in_order() {
+    let mut rng = Rng::new(11);
+    for (n, d) in [(1, 1), (7, 3), (8, 4), (19, 9), (40, 17)] {
+        let (x, w, mut out) = (random(&mut rng, n, d), random(&mut rng, n, n), Matrix::default());
+        weighted_squares(&x, &w, &mut out);
+        for i in 0..d {
+            for p in 0..n {
+                let square = |q: usize| (x[(p, i)] - x[(q, i)]) * (x[(p, i)] - x[(q, i)]);
+                assert_eq!(out[(p, i)], (0..n).fold(0.0, |sum, q| sum + w[(p, q)] * square(q)));
+            }
+        }
+    }
+}
+
 #[test]
 fn every_instruction_set_gives_the_same_bits() {
     for n in (1..=40).chain([63, 64, 65, 70, 127, 131, 257, 300]) {
@@ -314,12 +398,12 @@ fn the_order_of_sums_is_that_of_k() {
         for j in 0..n {
             assert_eq!(l.col(j)[j..], plain.col(j)[j..], "column {j} of {n}");
         }
-        let mut product = vec![0.0; n * n];
+        let mut product = Matrix::default();
         neg_product(&a, &a, &mut product);
         for j in 0..n {
             for i in 0..n {
                 let entry = (0..n).fold(0.0, |sum, k| sum - a[(i, k)] * a[(k, j)]);
-                assert_eq!(product[j * n + i], entry);
+                assert_eq!(product[(i, j)], entry);
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use super::product::{PANEL, sub_product, sub_product_of_upper};
 use super::{Matrix, axpy, dot};
-use crate::wide;
+use crate::{math, wide};
 
 /// A factorisation met a pivot that is not positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,11 @@ wide! {
         }
         Ok(())
     }
+}
+
+/// The logarithm of the determinant of A = L Lᵀ.
+pub fn ln_det(l: &Matrix) -> f64 {
+    2.0 * (0..l.cols).map(|i| math::ln(l[(i, i)])).sum::<f64>()
 }
 
 wide! {

@@ -169,17 +169,7 @@ impl Maximiser {
             }
             let u = self.place.col_mut(c);
             frame.to_box(&self.x, u);
-            let mut inside = true;
-            for j in 0..d {
-                if u[j].abs() > 1.0 {
-                    inside = false;
-                    if draws > 0 {
-                        break;
-                    }
-                    u[j] = u[j].clamp(-1.0, 1.0);
-                }
-            }
-            if !inside {
+            if clip(u) {
                 if draws > 0 {
                     draws -= 1;
                     continue;
@@ -255,15 +245,11 @@ impl Maximiser {
                 if stays { *x } else { (x + length * g).clamp(-beta, beta) }
             }));
             frame.to_box(&self.trial, &mut self.u);
-            let mut inside = true;
-            for u in &mut self.u {
-                inside &= u.abs() <= 1.0;
-                *u = u.clamp(-1.0, 1.0);
-            }
+            let clipped = clip(&mut self.u);
             if let Some(Lattice { domain, .. }) = lattice {
                 domain.snap(&mut self.u);
                 frame.to_local(&self.u, &mut self.trial);
-            } else if !inside {
+            } else if clipped {
                 bring_back(frame, beta, &mut self.u, &mut self.trial);
             }
             landscape.surrogate.gp.look(&self.trial, &mut self.at);
@@ -277,6 +263,13 @@ impl Maximiser {
     }
 }
 
+/// Moves a place to the nearest in the box, and says whether it lay outside.
+fn clip(u: &mut [f64]) -> bool {
+    let outside = u.iter().any(|u| u.abs() > 1.0);
+    u.iter_mut().for_each(|u| *u = u.clamp(-1.0, 1.0));
+    outside
+}
+
 /// The local coordinates `x` of a point `u` that was clipped to the box. Where clipping took it out of the trust region both shrink
 /// towards the centre until it fits: the box is convex and holds the centre, so it stays in the box.
 fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
@@ -287,9 +280,7 @@ fn bring_back(frame: &Frame, beta: f64, u: &mut [f64], x: &mut [f64]) {
             *x = (*x * (beta / farthest)).clamp(-beta, beta);
         }
         frame.to_box(x, u);
-        for u in u.iter_mut() {
-            *u = u.clamp(-1.0, 1.0);
-        }
+        clip(u);
     }
 }
 

@@ -186,15 +186,6 @@ impl Frame {
         }
     }
 
-    /// Whether the axes are of length one and at right angles, up to rounding.
-    #[cfg(any(feature = "serde", test))]
-    fn is_orthonormal(&self) -> bool {
-        const EDGE: f64 = 1e-9;
-        let inner = |i: usize, j: usize| linalg::dot(self.rotation.col(i), self.rotation.col(j));
-        let right = |i: usize, j: usize| (inner(i, j) - f64::from(u8::from(i == j))).abs() <= EDGE;
-        (0..self.dim()).all(|i| (0..=i).all(|j| right(i, j)))
-    }
-
     /// Whether every number is usable (a deserialised frame may hold anything).
     #[cfg(any(feature = "serde", test))]
     pub(crate) fn is_valid(&self, d: usize) -> bool {
@@ -203,7 +194,7 @@ impl Frame {
             && self.scale.len() == d
             && self.rotation.is_consistent(d, d)
             && finite(&self.centre)
-            && self.is_orthonormal()
+            && linalg::is_orthonormal(&self.rotation)
             && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
     }
 }

@@ -103,26 +103,9 @@ impl PrincipalAxes {
                 }
             }
             AxisOrder::Matched => {
-                // Greedy, largest cosine first: U_a[(i, j)] is the cosine between old axis i and new axis j.
-                self.order.resize(d, usize::MAX);
-                self.product.reshape(d, d);
+                // U_a[(i, j)] is the cosine between old axis i and new axis j.
                 self.product.copy_from(&self.axes);
-                for _ in 0..d {
-                    let mut best = (-1.0, 0, 0);
-                    for j in 0..d {
-                        for (i, cosine) in self.product.col(j).iter().enumerate() {
-                            if cosine.abs() > best.0 && !cosine.is_nan() {
-                                best = (cosine.abs(), i, j);
-                            }
-                        }
-                    }
-                    let (_, i, j) = best;
-                    self.order[i] = j;
-                    self.product.col_mut(j).fill(f64::NAN);
-                    for k in 0..d {
-                        self.product[(i, k)] = f64::NAN;
-                    }
-                }
+                linalg::match_columns(&mut self.product, &mut self.order);
             }
         }
     }

@@ -38,9 +38,9 @@ pub(crate) struct Derivatives {
     curvature: Vec<f64>,
     /// One K_i, both triangles; or −2 σ_f² k′(s_pq) α_q.
     derivative: Matrix,
-    /// −K⁻¹ K_i, one n × n block after another.
-    products: Vec<f64>,
-    transposed: Vec<f64>,
+    /// −K⁻¹ K_i, and the transpose of one.
+    products: Vec<Matrix>,
+    transposed: Matrix,
     /// L⁻¹ K_i α, one column per i, and one row per i.
     images: Matrix,
     image_rows: Matrix,
@@ -74,11 +74,11 @@ impl Derivatives {
 
     /// −½ (L⁻¹ K_i α)ᵀ (L⁻¹ K_j α).
     fn average_information(&mut self, gp: &Gp) {
-        let (n, d) = (gp.len(), gp.b.x.cols());
+        let n = gp.len();
         self.derivative.copy_from(&self.slope);
         self.derivative.mirror_upper();
-        self.images.reshape(n, d);
-        images(&gp.b.x, &gp.b.alpha, &mut self.derivative, &mut self.images);
+        (0..n).for_each(|q| self.derivative.col_mut(q).iter_mut().for_each(|slope| *slope *= gp.b.alpha[q]));
+        linalg::weighted_squares(&gp.b.x, &self.derivative, &mut self.images);
         self.image_rows.transpose_from(&self.images, 1);
         linalg::solve_rows(&gp.b.factor, &mut self.image_rows);
         linalg::neg_gram(&self.image_rows, &mut self.hessian);
@@ -168,8 +168,7 @@ wide! {
     fn product_terms(to: &mut Derivatives, gp: &Gp) {
         let (n, d) = (gp.len(), gp.b.x.cols());
         to.images.reshape(n, d);
-        to.products.resize(d * n * n, 0.0);
-        to.transposed.resize(n * n, 0.0);
+        to.products.resize_with(d, Matrix::default);
         to.derivative.reshape(n, n);
         for i in 0..d {
             let x = gp.b.x.col(i);
@@ -186,83 +185,15 @@ wide! {
                 linalg::axpy(image, *a, to.derivative.col(q));
             }
             linalg::solve_lower(&gp.b.factor, image);
-            linalg::neg_product(&to.inverse, &to.derivative, &mut to.products[i * n * n..(i + 1) * n * n]);
+            linalg::neg_product(&to.inverse, &to.derivative, &mut to.products[i]);
         }
         for j in 0..d {
-            let block = &to.products[j * n * n..(j + 1) * n * n];
-            for (q, column) in block.chunks_exact(n).enumerate() {
-                let mut at = q;
-                for v in column {
-                    to.transposed[at] = *v;
-                    at += n;
-                }
-            }
+            to.transposed.transpose_from(&to.products[j], 1);
             for i in 0..=j {
-                let trace = linalg::dot(&to.products[i * n * n..(i + 1) * n * n], &to.transposed);
+                let trace = linalg::dot(to.products[i].as_slice(), to.transposed.as_slice());
                 to.hessian[(i, j)] += 0.5 * trace - linalg::dot(to.images.col(i), to.images.col(j));
             }
         }
         to.hessian.mirror_upper();
-    }
-}
-
-wide! {
-    /// K_i α in column i of `images`, from the slopes −2 σ_f² k′(s_pq) in both triangles, whose columns are multiplied by α on the way.
-    fn images(x: &Matrix, alpha: &[f64], slopes: &mut Matrix, images: &mut Matrix) {
-        let d = x.cols();
-        for (q, a) in alpha.iter().enumerate() {
-            for slope in slopes.col_mut(q) {
-                *slope *= a;
-            }
-        }
-        let mut i = 0;
-        while i + 4 <= d {
-            image_columns::<4>(x, slopes, i, images);
-            i += 4;
-        }
-        while i < d {
-            image_columns::<1>(x, slopes, i, images);
-            i += 1;
-        }
-    }
-}
-
-/// Columns i to i + N of [`images`].
-#[inline(always)]
-fn image_columns<const N: usize>(x: &Matrix, weights: &Matrix, i: usize, images: &mut Matrix) {
-    let n = x.rows();
-    let mut p = 0;
-    while p + 8 <= n {
-        image_tile::<8, N>(x, weights, (p, i), images);
-        p += 8;
-    }
-    while p < n {
-        image_tile::<1, N>(x, weights, (p, i), images);
-        p += 1;
-    }
-}
-
-/// Σ_q w_pq (x_pi − x_qi)² for M rows p and N columns i, in the order of q.
-#[inline(always)]
-fn image_tile<const M: usize, const N: usize>(
-    x: &Matrix,
-    weights: &Matrix,
-    (p, i): (usize, usize),
-    images: &mut Matrix,
-) {
-    let columns: [&[f64]; N] = std::array::from_fn(|c| x.col(i + c));
-    let at: [[f64; M]; N] = columns.map(|column| std::array::from_fn(|l| column[p + l]));
-    let mut sums = [[0.0; M]; N];
-    for q in 0..x.rows() {
-        let w = &weights.col(q)[p..][..M];
-        for c in 0..N {
-            for l in 0..M {
-                let difference = at[c][l] - columns[c][q];
-                sums[c][l] += w[l] * (difference * difference);
-            }
-        }
-    }
-    for c in 0..N {
-        images.col_mut(i + c)[p..][..M].copy_from_slice(&sums[c]);
     }
 }

@@ -144,7 +144,7 @@ impl Gp {
         if let Err(pivot) = linalg::cholesky(&mut b.factor) {
             return Err((pivot, b));
         }
-        let log_det: f64 = 2.0 * (0..n).map(|i| math::ln(b.factor[(i, i)])).sum::<f64>();
+        let log_det = linalg::ln_det(&b.factor);
         let mut gp = Self { prior, b, log_likelihood: 0.0, appended: 0, directions: Vec::new(), first_slope: 0 };
         gp.solve_alpha();
         let quadratic = linalg::dot(&gp.b.residual, &gp.b.alpha);

@@ -5,7 +5,7 @@
 //! little more than a few. Measured constraints are predicted with the same weights.
 
 use super::kernel::KernelKind;
-use crate::linalg::{self, Matrix, PartialSums};
+use crate::linalg::{self, Bordered, Matrix};
 use crate::math;
 use crate::sqp::{Look, Program};
 
@@ -19,92 +19,15 @@ const FAR: f64 = 1e-12;
 /// In the second metric tried a squared distance is by this part how much the residuals change, and by the rest that in the box.
 const STEEP: f64 = 0.9;
 const KERNEL: KernelKind = KernelKind::SquaredExponential;
-/// Residuals whose products are taken at a time: as many as stay in the cache.
-const BLOCK: usize = 512;
-/// Rows that are kept, as a multiple of those of a model: the nearest evaluations leave and come again.
-const KEPT: usize = 4;
 
-/// The inner products of the newest models: they need not be taken again. It may be dropped at any time.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Products {
-    /// The evaluation r₀ and the others.
-    rows: Vec<Told>,
-    /// NaN where one was not wanted yet.
-    gram: Matrix,
-}
+/// The inner products of the newest models: they need not be taken again. They may be dropped at any time.
+pub(crate) type Products = linalg::Products<Told>;
 
 /// What was told with an evaluation, by its position: its residuals, or their derivatives by a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Residuals(usize),
     Slopes(usize, usize),
-}
-
-impl Products {
-    /// G_ij = d_i · d_j of some rows, the first of which is r₀; that and derivatives stand for themselves.
-    pub(crate) fn of<'a>(&mut self, rows: &[Told], told: impl Fn(Told) -> &'a [f64]) -> Matrix {
-        let places = self.places(rows);
-        let mut new = Vec::new();
-        for (k, &b) in places.iter().enumerate() {
-            new.extend(places[..=k].iter().filter(|&&a| self.gram[(a, b)].is_nan()).map(|&a| (a, b)));
-        }
-        self.take(new, told);
-        let mut gram = Matrix::zeros(rows.len(), rows.len());
-        for (j, &b) in places.iter().enumerate() {
-            gram.col_mut(j).iter_mut().zip(&places).for_each(|(g, &a)| *g = self.gram[(a, b)]);
-        }
-        gram
-    }
-
-    /// Where the rows stand among those that are kept.
-    fn places(&mut self, rows: &[Told]) -> Vec<usize> {
-        if self.rows.first() != rows.first() || self.rows.len() > KEPT * rows.len() {
-            self.rows.clear();
-            self.rows.push(rows[0]);
-            self.gram = Matrix::zeros(1, 1);
-            self.gram.fill(f64::NAN);
-        }
-        let place = |row: &Told| {
-            let others = &self.rows[1..];
-            1 + others.iter().position(|other| other == row).unwrap_or_else(|| {
-                self.rows.push(*row);
-                self.rows.len() - 2
-            })
-        };
-        let places = std::iter::once(0).chain(rows[1..].iter().map(place)).collect();
-        let (n, before) = (self.rows.len(), std::mem::take(&mut self.gram));
-        self.gram = Matrix::zeros(n, n);
-        self.gram.fill(f64::NAN);
-        (0..before.cols()).for_each(|j| self.gram.col_mut(j)[..before.rows()].copy_from_slice(before.col(j)));
-        places
-    }
-
-    /// Takes products of pairs.
-    fn take<'a>(&mut self, mut new: Vec<(usize, usize)>, told: impl Fn(Told) -> &'a [f64]) {
-        let (rows, zeros) = (&self.rows, [0.0; BLOCK]);
-        let differs = |row: usize| row > 0 && matches!(rows[row], Told::Residuals(_));
-        // Those with the same row together.
-        new.iter_mut().for_each(|(a, b)| (*a, *b) = (*a.min(b), *a.max(b)));
-        new.sort_unstable_by_key(|&(a, b)| (b, differs(a), a));
-        let (count, mut sums, mut d) = (told(rows[0]).len(), vec![PartialSums::default(); new.len()], zeros);
-        for from in (0..count).step_by(BLOCK) {
-            let part = |row: usize| &told(rows[row])[from..count.min(from + BLOCK)];
-            let origin = |row: usize| if differs(row) { part(0) } else { &zeros[..part(0).len()] };
-            let mut sums = sums.as_mut_slice();
-            for pairs in new.chunk_by(|a, b| a.1 == b.1 && differs(a.0) == differs(b.0)) {
-                let (first, with) = pairs[0];
-                let d = &mut d[..part(with).len()];
-                d.iter_mut().zip(part(with)).zip(origin(with)).for_each(|((d, r), origin)| *d = r - origin);
-                let (these, others) = sums.split_at_mut(pairs.len());
-                let a: Vec<&[f64]> = pairs.iter().map(|pair| part(pair.0)).collect();
-                linalg::add_products(these, &a, origin(first), d);
-                sums = others;
-            }
-        }
-        for (sum, (i, j)) in sums.iter().map(linalg::total).zip(new) {
-            (self.gram[(i, j)], self.gram[(j, i)]) = (sum, sum);
-        }
-    }
 }
 
 /// The model of all residuals: weights w(x) = P k(x) + B f(x) of universal kriging with f = (1, x), and the inner products of what the
@@ -130,10 +53,8 @@ pub(crate) struct Residuals {
 /// What the weights are made of.
 #[derive(Clone, Default)]
 struct Weights {
-    p: Matrix,
-    b: Matrix,
-    /// (FᵀK⁻¹F)⁻¹, and the nugget in K.
-    trend: Matrix,
+    /// P and B, of K with this nugget.
+    inverse: Bordered,
     nugget: f64,
     /// The length-scale, and its place among those tried.
     length: f64,
@@ -167,19 +88,19 @@ impl Residuals {
     /// The most likely of the length-scales and nuggets. With one nugget it is found uphill from the length-scale that was the most likely so far;
     /// with several there may be more than one maximum.
     fn likeliest(mut self, nuggets: &[f64]) -> Option<Self> {
-        let n = self.places.len();
-        let mut squares = Matrix::zeros(n, n);
-        for j in 0..n {
-            for i in 0..n {
-                squares[(i, j)] = self.places[i].iter().zip(&self.places[j]).map(|(a, b)| (a - b) * (a - b)).sum();
-            }
-        }
+        let (n, mut squares) = (self.places.len(), Matrix::default());
+        let places = Matrix::from_rows(&self.places);
+        linalg::squared_distances(&places, &places, &mut squares);
+        let mut trend = Matrix::zeros(n, 1);
+        trend.fill(1.0);
+        let points = Matrix::from_rows(&self.points);
+        (0..points.cols()).for_each(|j| trend.append_column(points.col(j)));
         let spread = (squares.col(0).iter().sum::<f64>() / n as f64).sqrt();
         self.likelihood = f64::NEG_INFINITY;
         for nugget in nuggets {
             let start = self.weights.scale;
             let mut is_better = |k: usize| {
-                let found = self.weigh(&squares, spread, k, *nugget);
+                let found = self.weigh(&squares, &trend, (k, spread * LENGTHS[k]), *nugget);
                 let Some((likelihood, weights)) = found.filter(|(likelihood, _)| *likelihood > self.likelihood) else {
                     return self.likelihood == f64::NEG_INFINITY; // where one is too long to be fitted the next shorter may do
                 };
@@ -200,65 +121,39 @@ impl Residuals {
 
     /// In a metric that also counts how much the residuals change by their slopes at the best point: where they change much they mostly bend much.
     fn steepened(&self) -> Option<Self> {
-        let (n, d) = (self.points.len(), self.points[0].len());
+        let d = self.points[0].len();
         let (_, slopes) = self.weights(&vec![0.0; d]);
-        let mut metric = Matrix::zeros(d, d);
-        for j in 0..d {
-            let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
-            (0..d).for_each(|i| metric[(i, j)] = linalg::dot(slopes.col(i), &image));
-        }
+        let mut metric = self.information(&slopes);
         let mean = (0..d).map(|i| metric[(i, i)]).sum::<f64>() / d as f64;
         metric.scale(STEEP / mean);
         (0..d).for_each(|i| metric[(i, i)] += 1.0 - STEEP);
         linalg::cholesky(&mut metric).ok()?;
         (0..d).for_each(|j| metric.col_mut(j)[..j].fill(0.0));
-        let place = |x: &Vec<f64>| (0..d).map(|j| linalg::dot(metric.col(j), x)).collect();
-        let places = self.points.iter().map(place).collect();
+        let places = self.points.iter().map(|x| metric.transposed_times(x)).collect();
         Some(Self { metric, places, ..self.clone() })
     }
 
-    /// P and B for a length-scale, the one at a place in units of the spread, and a nugget; and the restricted log-likelihood of all residuals with
-    /// one signal, up to a constant.
-    fn weigh(&self, squares: &Matrix, spread: f64, scale: usize, nugget: f64) -> Option<(f64, Weights)> {
-        let length = spread * LENGTHS[scale];
-        let (n, q) = (self.points.len(), self.points[0].len() + 1);
+    /// P and B for a length-scale, the one at a place among those tried, and a nugget; and the restricted log-likelihood of all residuals with one
+    /// signal, up to a constant.
+    fn weigh(
+        &self,
+        squares: &Matrix,
+        trend: &Matrix,
+        (scale, length): (usize, f64),
+        nugget: f64,
+    ) -> Option<(f64, Weights)> {
         let (mut k, per_square) = (squares.clone(), 1.0 / (length * length));
-        for j in 0..n {
+        for j in 0..k.cols() {
             let below = &mut k.col_mut(j)[j + 1..]; // the factor needs no more
             below.iter_mut().for_each(|s| *s *= per_square);
             KERNEL.apply(below);
             k[(j, j)] = 1.0 + (nugget + self.open[j]);
         }
-        linalg::cholesky(&mut k).ok()?;
-        let (mut p, mut scratch) = (Matrix::default(), Matrix::default());
-        linalg::inverse_from_cholesky(&k, &mut scratch, &mut p);
-        let trend = |j: usize, i: usize| if j == 0 { 1.0 } else { self.points[i][j - 1] };
-        // K⁻¹ F.
-        let mut images = Matrix::zeros(n, q);
-        for j in 0..q {
-            (0..n).for_each(|i| linalg::axpy(images.col_mut(j), trend(j, i), p.col(i)));
-        }
-        let mut inner = Matrix::zeros(q, q);
-        for j in 0..q {
-            (0..q).for_each(|i| inner[(i, j)] = (0..n).map(|row| images[(row, i)] * trend(j, row)).sum());
-        }
-        linalg::cholesky(&mut inner).ok()?;
-        let mut b = Matrix::zeros(n, q);
-        for row in 0..n {
-            let mut coefficients: Vec<f64> = (0..q).map(|j| images[(row, j)]).collect();
-            linalg::solve(&inner, &mut coefficients);
-            (0..q).for_each(|j| b[(row, j)] = coefficients[j]);
-        }
-        for col in 0..n {
-            (0..q).for_each(|j| linalg::axpy(p.col_mut(col), -images[(col, j)], b.col(j)));
-        }
-        let mut trend = Matrix::default();
-        linalg::inverse_from_cholesky(&inner, &mut scratch, &mut trend);
-        let left_over = left_over(&p, &self.gram);
-        let ln_det = |m: &Matrix| 2.0 * (0..m.cols()).map(|i| math::ln(m[(i, i)])).sum::<f64>();
-        let freedom = (n - q) as f64;
-        let likelihood = -freedom * math::ln(left_over.max(f64::MIN_POSITIVE)) - ln_det(&k) - ln_det(&inner);
-        likelihood.is_finite().then_some((likelihood, Weights { p, b, trend, nugget, length, scale }))
+        let inverse = Bordered::inverse(k, trend).ok()?;
+        let freedom = (trend.rows() - trend.cols()) as f64;
+        let left_over = left_over(&inverse.p, &self.gram).max(f64::MIN_POSITIVE);
+        let likelihood = -freedom * math::ln(left_over) - inverse.ln_dets.0 - inverse.ln_dets.1;
+        likelihood.is_finite().then_some((likelihood, Weights { inverse, nugget, length, scale }))
     }
 
     /// The weights at the origin and their slopes; JᵀJ of the slopes of the residuals there; and the covariance of the error of a residual's
@@ -267,51 +162,65 @@ impl Residuals {
         let (n, d) = (self.points.len(), self.points[0].len());
         let zero = vec![0.0; d];
         let (w, slopes) = self.weights(&zero);
-        let Weights { p, b, trend, nugget, length, .. } = &self.weights;
+        let Weights { inverse: Bordered { p, b, t, .. }, nugget, length, .. } = &self.weights;
         let (k1, _) = KERNEL.slopes_at(0.0, 1.0);
         // Those of the covariances with the observations.
         let mut along = Matrix::zeros(n, d);
         for (i, delta) in self.deltas(&zero) {
             let s = linalg::dot(&delta, &delta);
             let slope = 2.0 * KERNEL.slopes_at(s, KERNEL.at(s)).0 / length;
-            (0..d).for_each(|j| along[(i, j)] = slope * (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum::<f64>());
+            (0..d).for_each(|j| along[(i, j)] = slope * self.in_box(&delta, j));
         }
         let signal = left_over(p, &self.gram) / (n - d - 1).max(1) as f64;
         let rounding = (n as f64 * f64::EPSILON / nugget).min(1.0);
-        let (mut covariance, mut information) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
+        let mut covariance = Matrix::zeros(d, d);
         for j in 0..d {
-            let seen: Vec<f64> = (0..n).map(|i| linalg::dot(p.col(i), along.col(j))).collect();
-            let image: Vec<f64> = (0..n).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
+            let seen = p.transposed_times(along.col(j));
             for i in 0..d {
                 let metric: f64 = (0..=i.min(j)).map(|q| self.metric[(i, q)] * self.metric[(j, q)]).sum();
                 let prior = -2.0 * k1 * metric / (length * length);
                 let both = linalg::dot(b.col(1 + i), along.col(j)) + linalg::dot(b.col(1 + j), along.col(i));
-                let known = linalg::dot(&seen, along.col(i)) + both - trend[(1 + i, 1 + j)];
+                let known = linalg::dot(&seen, along.col(i)) + both - t[(1 + i, 1 + j)];
                 let left = if i == j { (prior - known).max(rounding * prior) } else { prior - known };
                 covariance[(i, j)] = signal * left;
-                information[(i, j)] = linalg::dot(slopes.col(i), &image);
             }
         }
+        let information = self.information(&slopes);
         (w, slopes, information, covariance)
     }
 
     /// What noise leaves in the prediction at a point: its variance, summed over the residuals.
     pub(crate) fn noise_at(&self, x: &[f64]) -> f64 {
-        let (w, signal) = (self.weights(x).0, left_over(&self.weights.p, &self.gram));
+        let (w, signal) = (self.weights(x).0, left_over(&self.weights.inverse.p, &self.gram));
         signal / (w.len() - x.len() - 1).max(1) as f64 * self.weights.nugget * linalg::dot(&w, &w)
     }
 
     /// From each observation to a point in the kernel's metric, in length-scales.
     fn deltas(&self, x: &[f64]) -> impl Iterator<Item = (usize, Vec<f64>)> {
-        let z: Vec<f64> = (0..x.len()).map(|j| linalg::dot(self.metric.col(j), x)).collect();
+        let z = self.metric.transposed_times(x);
         let delta = move |place: &Vec<f64>| z.iter().zip(place).map(|(a, b)| (a - b) / self.weights.length).collect();
         self.places.iter().map(delta).enumerate()
+    }
+
+    /// (L δ)_j: what a displacement in the metric is along a coordinate of the box.
+    fn in_box(&self, delta: &[f64], j: usize) -> f64 {
+        (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum()
+    }
+
+    /// JᵀJ of the slopes of the residuals, from those of the weights.
+    fn information(&self, slopes: &Matrix) -> Matrix {
+        let mut information = Matrix::zeros(slopes.cols(), slopes.cols());
+        for j in 0..slopes.cols() {
+            let image = self.gram.transposed_times(slopes.col(j));
+            information.col_mut(j).copy_from_slice(&slopes.transposed_times(&image));
+        }
+        information
     }
 
     /// The weights at a point, and their derivatives along each coordinate.
     fn weights(&self, x: &[f64]) -> (Vec<f64>, Matrix) {
         let (n, d) = (self.points.len(), x.len());
-        let Weights { p, b, .. } = &self.weights;
+        let Bordered { p, b, .. } = &self.weights.inverse;
         let (mut w, mut slopes) = (b.col(0).to_vec(), Matrix::zeros(n, d));
         for j in 0..d {
             linalg::axpy(&mut w, x[j], b.col(1 + j));
@@ -323,8 +232,7 @@ impl Residuals {
             linalg::axpy(&mut w, k, p.col(i));
             let slope = 2.0 * KERNEL.slopes_at(s, k).0 / self.weights.length;
             for j in 0..d {
-                let along: f64 = (0..=j).map(|q| self.metric[(j, q)] * delta[q]).sum();
-                linalg::axpy(slopes.col_mut(j), slope * along, p.col(i));
+                linalg::axpy(slopes.col_mut(j), slope * self.in_box(&delta, j), p.col(i));
             }
         }
         (w, slopes)
@@ -332,7 +240,7 @@ impl Residuals {
 
     /// Half the derivatives of the sum of squares by the weights.
     fn image(&self, w: &[f64]) -> Vec<f64> {
-        (0..w.len()).map(|i| linalg::dot(self.gram.col(i), w) + self.with_origin[i]).collect()
+        self.gram.transposed_times(w).iter().zip(&self.with_origin).map(|(image, origin)| image + origin).collect()
     }
 }
 
@@ -346,9 +254,8 @@ impl Program for Residuals {
         let (w, slopes) = self.weights(x);
         let image = self.image(&w);
         let value = self.square + linalg::dot(&w, &self.with_origin) + linalg::dot(&w, &image);
-        let along = |v: &[f64]| -> Vec<f64> { (0..x.len()).map(|j| linalg::dot(slopes.col(j), v)).collect() };
-        let gradient = along(&image).into_iter().map(|g| 2.0 * g).collect();
-        let limits = self.limits.iter().map(|g| (linalg::dot(&w, g), along(g))).collect();
+        let gradient = slopes.transposed_times(&image).into_iter().map(|g| 2.0 * g).collect();
+        let limits = self.limits.iter().map(|g| (linalg::dot(&w, g), slopes.transposed_times(g))).collect();
         Look { value: value.max(0.0), gradient, limits }
     }
 
@@ -356,17 +263,14 @@ impl Program for Residuals {
     fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix {
         let (w, slopes) = self.weights(x);
         let d = x.len();
-        let (mut h, mut bends) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
-        for j in 0..d {
-            let image: Vec<f64> = (0..w.len()).map(|i| linalg::dot(self.gram.col(i), slopes.col(j))).collect();
-            (0..d).for_each(|i| h[(i, j)] = 2.0 * linalg::dot(slopes.col(i), &image));
-        }
+        let (mut h, mut bends) = (self.information(&slopes), Matrix::zeros(d, d));
+        h.scale(2.0);
         let mut image: Vec<f64> = self.image(&w).into_iter().map(|v| 2.0 * v).collect();
         self.limits.iter().zip(multipliers).for_each(|(g, m)| linalg::axpy(&mut image, *m, g));
         for (i, delta) in self.deltas(x) {
             let s = linalg::dot(&delta, &delta);
             let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
-            let scaled = linalg::dot(self.weights.p.col(i), &image) / self.weights.length.powi(2);
+            let scaled = linalg::dot(self.weights.inverse.p.col(i), &image) / self.weights.length.powi(2);
             for j in 0..d {
                 linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
                 bends[(j, j)] += 2.0 * scaled * slope;

@@ -200,8 +200,8 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
     };
     let with_origin: Vec<Told> = std::iter::once(origin).chain(rows.iter().map(told)).collect();
     let mut gram = products.of(&with_origin, |told| match told {
-        Told::Residuals(p) => observations.residuals(p),
-        Told::Slopes(p, parameter) => observations.jacobian(p, parameter),
+        Told::Residuals(p) => (observations.residuals(p), true),
+        Told::Slopes(p, parameter) => (observations.jacobian(p, parameter), false),
     });
     // A little beside its evaluation: that plus a step along the slopes.
     for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
@@ -240,10 +240,12 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing
         return Some(RestartCause::OutputRange);
     }
     let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
-    if followed.length < run.radius && followed.gain < HOPELESS * behind {
+    let inside = followed.length < run.radius;
+    if inside && followed.gain < HOPELESS * behind {
         return switches.restarts.then_some(RestartCause::Hopeless);
     }
-    if !modelled {
+    // The best of all runs does not creep while its minimum lies inside the trust region: it converges, and ends when that is precise.
+    if !modelled || inside && behind <= 0.0 {
         return None;
     }
     let own = (0..observations.len()).filter(|&p| observations.all()[p].run == run.number);
