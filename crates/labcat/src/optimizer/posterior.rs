@@ -18,14 +18,14 @@ use crate::math;
 use crate::rng::Rng;
 
 /// No function is a draw from a Gaussian process: at a kink or between steep walls the mean is biased. What is left of the observations there shows
-/// a part of the bias, by more than it varies; the standard deviation that is said counts this many times that part. (The record has the
-/// coverage; with 3 a sixth of the runs on the sharpest kinks are missed.)
+/// a part of the bias; the standard deviation that is said counts this many times that part. (The record has the coverage; with 2 a fifth of some
+/// runs on the sharpest kinks is missed.)
 const BIAS: f64 = 3.0;
-/// Below the lowest mean at an observation the model extrapolates: the standard deviation counts what lies below this many times. (With 1 a tenth
-/// more of the runs on flat bowls between steep walls are missed.)
+/// Below the lowest mean at an observation the model extrapolates: the standard deviation counts what lies below this many times. (With 2 a fifth
+/// of some runs on flat bowls between steep walls is missed.)
 const BELOW: f64 = 4.0;
 /// Values are bent towards their logarithm from this many times the noise on. From 20 on, the walls of a bowl still pull the mean at its flat
-/// bottom down; from 3 on, intervals hold less often at kinks. The record has both.
+/// bottom down; from 3 on, quartics gain and kinks lose a little. The record has all three.
 const BENT: f64 = 5.0;
 /// What is recommended has the lowest mean plus this many standard deviations of the model, where the constraints are satisfied with as many to
 /// spare.
@@ -357,7 +357,8 @@ impl Fitted {
             _ = data.climb(&all, t, STEPS_OF_ALL); // where that cannot be factored, what was learned stays
             gp = data.last(&all, t)?;
         }
-        for _ in 0..UNBENT_ROUNDS {
+        let rounds = if data.form == Form::Bent && !data.exact { UNBENT_ROUNDS } else { 0 };
+        for _ in 0..rounds {
             data.unbend(&gp);
             gp = data.fit(&all, t, false)?;
         }
@@ -516,9 +517,6 @@ impl Data {
     /// The noise is normal in units of the objective; bent, it pulls the mean to one side. Values and variances as they are by the tangent of the
     /// bend where the model takes each row to be, instead of where it was told (a step of Gauss and Newton towards Laplace's approximation).
     fn unbend(&mut self, gp: &Gp) {
-        if self.exact || self.form != Form::Bent {
-            return;
-        }
         for (row, smoothed) in gp.smoothed().enumerate() {
             let (from, to) = (self.tangent[row], smoothed.max(0.0));
             let [before, slope] = [from, to].map(|y| self.outputs.slope(y));
