@@ -40,8 +40,9 @@ use crate::observations::{Direction, Evaluation, Observations, Outcome, TrialId}
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Preset, Settings};
 use model::{Model, Workspace};
-use portfolio::{Portfolio, Tools};
+use portfolio::Portfolio;
 use problem::{Choice, Limited, Pending, Problem, problem};
+use propose::Tools;
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::{Extent, LocalRun};
 use seen::Seen;
@@ -112,21 +113,18 @@ pub struct Optimizer {
 impl Optimizer {
     /// An optimizer for a domain and a configuration, which is checked.
     pub fn new(domain: Domain, config: Config) -> Result<Self, Error> {
-        let d = domain.dim();
         let settings = config.check_for(&domain)?;
         let mut rng = Rng::new(config.seed);
-        let first = settings.switches.centre_first.then(|| vec![0.0; domain.parameters().len()]);
-        let run = LocalRun::new(0, &domain, &settings, first, &mut rng);
-        let mut observations = Observations::new(settings.switches.direction, d);
-        observations.reserve(settings.budget.min(10_000));
+        let run = LocalRun::new(0, &domain, &settings, &mut rng);
+        let expected = settings.budget.min(10_000);
         Ok(Self {
             work: Workspace::default(),
-            seen: Seen::with_capacity(settings.budget.min(10_000)),
+            seen: Seen::with_capacity(expected),
+            observations: Observations::new(settings.switches.direction, domain.dim(), expected),
             domain,
             settings,
             known: Limited::default(),
             rng,
-            observations,
             pending: Vec::new(),
             queue: VecDeque::new(),
             next_id: 0,
@@ -257,8 +255,8 @@ impl Optimizer {
     /// A step of the run whose turn it is.
     fn propose(&mut self) -> Result<Choice, RestartCause> {
         let (problem, next) = (problem!(self), TrialId(self.next_id));
-        let tools = Tools { model: &mut self.model, work: &mut self.work, rng: &mut self.rng, next };
-        self.portfolio.propose(problem, &mut self.run, tools)
+        let mut tools = Tools { model: &mut self.model, work: &mut self.work, rng: &mut self.rng, next };
+        self.portfolio.propose(problem, &mut self.run, &mut tools)
     }
 
     /// Writes what this `ask` did over the last report: a steady run allocates nothing here.
@@ -329,8 +327,7 @@ impl Optimizer {
                 return Some(x);
             }
         }
-        let told = self.observations.all();
-        let new = region::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
+        let new = region::unseen(problem!(self), &mut self.rng);
         self.spent |= new.is_none() && finite;
         let ends = self.spent && (self.is_exhausted() || self.is_to_be_repeated());
         if let Some((rng, design)) = before.filter(|_| ends) {
@@ -376,7 +373,7 @@ impl Optimizer {
     fn begin_next_run(&mut self, cause: RestartCause) {
         self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
-        let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
+        let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, &mut self.rng);
         next.now.noise = self.run.now.noise.carried();
         // The least violated may be one without a value.
         let best = self.observations.best().filter(|&p| self.observations.value(p).is_some());
@@ -608,12 +605,11 @@ impl Optimizer {
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
             self.run.place(position, succeeded);
-            let may_be_noisy = self.config().noise != Noise::None;
-            if residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, may_be_noisy) {
+            if residuals::adapt_design(problem!(self), &mut self.run, position) {
                 self.run.design.push(self.observations.unit(position).to_vec());
             }
         }
-        self.portfolio.place(&self.domain, &self.observations, position, succeeded);
+        self.portfolio.place(&self.domain, &self.observations, position);
         // The search of the reals and the survey need not have taken it in.
         let of_run = self.model.as_ref().is_some_and(|model| model.extent == Extent::Region);
         if !(of_this_run && succeeded && of_run) {

@@ -42,7 +42,7 @@ impl Optimizer {
     /// The residuals and their derivatives at a point, estimated from the evaluations around it; `None` if there are too few, or no residuals.
     pub fn residuals_around(&self, x: &[f64]) -> Result<Option<LocalResiduals>, PointError> {
         self.domain.check(x)?;
-        Ok(residuals::around(&self.domain, &self.observations, x))
+        Ok(residuals::around(self.problem(), x))
     }
 
     /// The prediction of a model of all observations; `None` while there are too few.
@@ -56,9 +56,11 @@ impl Optimizer {
             self.domain.check(x)?;
         }
         let Some(posterior) = self.posterior() else { return Ok(None) };
-        let places: Vec<Vec<f64>> = points.iter().map(|x| self.domain.place(x)).collect();
-        let orient = |(mean, std)| Prediction { mean: self.config().direction.orient(mean), std };
-        Ok(Some(posterior.at(places.iter().map(Vec::as_slice)).into_iter().map(orient).collect()))
+        let prediction = |x: &&[f64]| {
+            let (mean, std) = posterior.in_units(&self.domain.place(x));
+            Prediction { mean: self.config().direction.orient(mean), std }
+        };
+        Ok(Some(points.iter().map(prediction).collect()))
     }
 
     /// The recommended point: with noise the one with the best posterior, which may never have been evaluated, otherwise the best
