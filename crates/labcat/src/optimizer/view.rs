@@ -79,7 +79,7 @@ impl Optimizer {
 
     /// The models of all observations.
     fn posterior(&self) -> Option<Posterior> {
-        Posterior::of(self.problem(), &self.run)
+        Posterior::of(self.problem(), &self.state.run)
     }
 
     /// The parts that the model of a run is read from.
@@ -93,8 +93,8 @@ impl Optimizer {
         if !self.has_noise() {
             return self.observations.incumbent().is_some_and(|best| best <= target);
         }
-        let known = self.run.now.noise.best.map(|(bound, _)| bound);
-        known.into_iter().chain(self.bound).any(|bound| bound <= target)
+        let known = self.state.run.now.noise.best.map(|(bound, _)| bound);
+        known.into_iter().chain(self.state.bound).any(|bound| bound <= target)
             && self.recommended().is_some_and(|r| self.config().direction.orient(r.mean) + r.std <= target)
     }
 
@@ -102,13 +102,13 @@ impl Optimizer {
     pub fn has_noise(&self) -> bool {
         let problem = self.problem();
         let told = |output: Output| (0..self.observations.len()).any(|p| problem.told_std(output, p) > Some(0.0));
-        problem.outputs().any(|output| problem.sigma(&self.run, output) > 0.0 || told(output))
+        problem.outputs().any(|output| problem.sigma(&self.state.run, output) > 0.0 || told(output))
     }
 
     /// Standard deviation of the noise, in units of the objective, as given or as estimated so far. `None` if values count as exact, or if
     /// each was told with its own.
     pub fn noise_sigma(&self) -> Option<f64> {
-        Some(self.problem().sigma(&self.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
+        Some(self.problem().sigma(&self.state.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
     }
 
     /// How much each parameter matters: its share of the variation of the objective over the box, from all observations. `None` while there are
@@ -130,7 +130,8 @@ impl Optimizer {
 
     /// The trust region; during the initial design of a restart, that of the run that found the best point. `None` until there is a model.
     pub fn trust_region(&self) -> Option<Region> {
-        let run = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
+        let run =
+            [Some(&self.state.run), self.state.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
         let (frame, d) = (&run.now.frame, self.domain.dim());
         let centre = self.domain.point(frame.centre());
         let is_choice = |i: &usize| self.domain.axes()[*i] == Axis::Choice;
