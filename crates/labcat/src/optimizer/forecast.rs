@@ -90,6 +90,10 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     work.scratch.clone_from(&work.merits);
     let typical = math::median(&mut work.scratch)?;
     bounds_of(&mut work.bounds, problem.domain.dim(), members.iter().map(|&p| observations.unit(p)));
+    if !problem.domain.is_mixed() {
+        let these = Members { x: gp.inputs(), frame: &run.now.frame, typical };
+        return best_fit(problem, run, (from, range, allowed), &these, work);
+    }
     let axes = run.extent.axes(problem.domain);
     let mut x = Matrix::zeros(gp.len(), axes.len());
     for (k, &i) in axes.iter().enumerate() {

@@ -40,6 +40,7 @@ use crate::observations::{Direction, Evaluation, Observations, Outcome, TrialId}
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Preset, Settings};
 use model::{Model, Workspace};
+use noise::Noisy;
 use portfolio::Portfolio;
 use problem::{Choice, Limited, Pending, Problem, problem};
 use propose::Tools;
@@ -376,7 +377,7 @@ impl Optimizer {
         self.state.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
         let mut next = LocalRun::new(self.state.run.number + 1, &self.domain, &self.settings, &mut self.rng);
-        next.now.noise = self.state.run.now.noise.carried();
+        next.now.noise = Noisy { best: None, ..self.state.run.now.noise.clone() };
         // The least violated may be one without a value.
         let best = self.observations.best().filter(|&p| self.observations.value(p).is_some());
         if let Some(best) = best.filter(|_| self.config().keep_best) {

@@ -87,11 +87,6 @@ pub(super) struct Noisy {
 }
 
 impl Noisy {
-    /// What the next run begins with.
-    pub(super) fn carried(&self) -> Self {
-        Self { best: None, ..self.clone() }
-    }
-
     /// Whether a state that was read can be worked with.
     #[cfg(feature = "serde")]
     pub(super) fn is_valid(&self) -> bool {
