@@ -40,13 +40,8 @@ impl Known {
         let parameters = domain.parameters();
         let unknown = |k: usize| {
             let all = parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
-            formula.error(
-                k,
-                format!(
-                    "`{}` is not a parameter: the parameters are {all}",
-                    formula.names().nth(k).unwrap_or_default()
-                ),
-            )
+            let name = formula.names().nth(k).unwrap_or_default();
+            formula.error(k, format!("`{name}` is not a parameter: the parameters are {all}"))
         };
         let places = domain.places(formula)?.into_iter().enumerate();
         let places = places.map(|(k, place)| place.ok_or_else(|| unknown(k))).collect::<Result<Vec<_>, _>>()?;

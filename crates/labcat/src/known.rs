@@ -41,12 +41,7 @@ pub struct Known {
 
 impl fmt::Debug for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { linear, equal, functions, .. } = self;
-        f.debug_struct("Known")
-            .field("linear", linear)
-            .field("equal", equal)
-            .field("functions", &functions.len())
-            .finish()
+        f.debug_struct("Known").field("linear", &self.linear).field("equal", &self.equal).finish_non_exhaustive()
     }
 }
 
@@ -269,11 +264,7 @@ impl Known {
     pub(crate) fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
         let mut within = Halfspaces::cube(d, 1.0).moved(u);
-        for (g, normal) in self.looks(domain, u, &|j| {
-            let mut direction = vec![0.0; d];
-            direction[j] = 1.0;
-            direction
-        }) {
+        for (g, normal) in self.looks(domain, u, &Frame::of_box(d)) {
             let inside = 1e-9 * linalg::dot(&normal, &normal).sqrt();
             within.push(&normal, -g - inside);
         }
@@ -286,10 +277,8 @@ impl Known {
         if self.is_empty() {
             return Vec::new();
         }
-        let d = frame.dim();
         let u: Vec<f64> = frame.place(x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect();
-        let axis = |i: usize| (0..d).map(|j| frame.rotation()[(j, i)] * frame.scale()[i]).collect();
-        let mut rows = self.looks(domain, &u, &axis);
+        let mut rows = self.looks(domain, &u, frame);
         rows.retain(|(_, slope)| linalg::dot(slope, slope) > 0.0);
         for (g, slope) in &mut rows {
             let length = linalg::dot(slope, slope).sqrt();
@@ -299,8 +288,8 @@ impl Known {
         rows
     }
 
-    /// Each inequality at a place in the box, and its slope along d directions of it (equations are met by [`Known::repair`]).
-    fn looks(&self, domain: &Domain, u: &[f64], along: &dyn Fn(usize) -> Vec<f64>) -> Vec<(f64, Vec<f64>)> {
+    /// Each inequality at a place in the box, and its slope along the axes of a frame (equations are met by [`Known::repair`]).
+    fn looks(&self, domain: &Domain, u: &[f64], frame: &Frame) -> Vec<(f64, Vec<f64>)> {
         const STEP: f64 = 1e-6;
         let d = u.len();
         let evaluate = |u: &[f64]| -> Vec<f64> {
@@ -312,7 +301,7 @@ impl Known {
         let here = evaluate(u);
         let mut rows: Vec<(f64, Vec<f64>)> = here.iter().map(|g| (*g, vec![0.0; d])).collect();
         for j in 0..d {
-            let direction = along(j);
+            let direction: Vec<f64> = frame.rotation().col(j).iter().map(|r| r * frame.scale()[j]).collect();
             let length = linalg::dot(&direction, &direction).sqrt();
             let step = if length > 0.0 { STEP / length } else { STEP };
             // Away from the nearer end of the box.

@@ -50,13 +50,8 @@ pub fn minimize(mut f: impl FnMut(&[f64]) -> f64, domain: Domain, mut config: Co
         match optimizer.ask() {
             Ok(suggestion) => optimizer.tell(suggestion.id, f(&suggestion.x))?,
             Err(crate::AskError::Stopped(stop)) => {
-                let restarts = optimizer.restarts().to_vec();
-                return Ok(Solution {
-                    best: optimizer.best().cloned(),
-                    stop,
-                    evaluations: optimizer.n_evaluations(),
-                    restarts,
-                });
+                let (best, restarts) = (optimizer.best().cloned(), optimizer.restarts().to_vec());
+                return Ok(Solution { best, stop, evaluations: optimizer.n_evaluations(), restarts });
             }
             Err(error) => return Err(error.into()),
         }

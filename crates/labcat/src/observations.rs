@@ -293,13 +293,9 @@ pub(crate) struct Observations {
 }
 
 impl Observations {
-    pub(crate) fn new(direction: Direction, d: usize) -> Self {
-        Self { direction, evaluations: Vec::new(), unit: Vec::new(), d, best: None }
-    }
-
-    pub(crate) fn reserve(&mut self, n: usize) {
-        self.evaluations.reserve(n);
-        self.unit.reserve(n * self.d);
+    /// Of places in `d` dimensions, with room for `n`.
+    pub(crate) fn new(direction: Direction, d: usize, n: usize) -> Self {
+        Self { direction, evaluations: Vec::with_capacity(n), unit: Vec::with_capacity(n * d), d, best: None }
     }
 
     /// Appends and gives the position.
@@ -348,11 +344,6 @@ impl Observations {
     /// The sum of the squares by which those of two evaluations differ.
     pub(crate) fn change(&self, a: usize, b: usize) -> f64 {
         self.residuals(a).iter().zip(self.residuals(b)).map(|(a, b)| (a - b).powi(2)).sum()
-    }
-
-    /// Their derivatives by a parameter; empty if none were told, or not of all.
-    pub(crate) fn jacobian(&self, position: usize, parameter: usize) -> &[f64] {
-        self.outcome(position).jacobian(parameter)
     }
 
     /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).

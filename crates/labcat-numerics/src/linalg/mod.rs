@@ -242,6 +242,15 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
 /// Lanes of [`dot`]: fixed, so that the order of the sum is.
 const LANES: usize = 8;
 
+/// Removes the values at these positions, in ascending order.
+pub fn remove_at<T>(values: &mut Vec<T>, removed: &[usize]) {
+    let (mut removed, mut position) = (removed.iter().peekable(), 0);
+    values.retain(|_| {
+        position += 1;
+        removed.next_if_eq(&&(position - 1)).is_none()
+    });
+}
+
 /// Inner product in eight interleaved partial sums, added pairwise at the end.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -63,7 +63,7 @@ impl Problem<'_> {
         match (self.settings.switches.noise, output) {
             (Noise::None, _) => 0.0,
             (Noise::Sigma(sigma), Output::Objective) => sigma,
-            _ => run.now.noise.level(output).map_or(0.0, |level| level.sigma),
+            _ => run.now.noise.level(output).sigma,
         }
     }
 
@@ -115,10 +115,10 @@ impl Problem<'_> {
 
 impl super::noise::Noisy {
     /// What is known of an output.
-    pub(super) fn level(&self, output: Output) -> Option<&Level> {
+    pub(super) fn level(&self, output: Output) -> Level {
         match output {
-            Output::Objective => Some(&self.objective),
-            Output::Constraint(k) => self.constraints.get(k),
+            Output::Objective => self.objective,
+            Output::Constraint(k) => self.constraints.get(k).copied().unwrap_or_default(),
         }
     }
 
@@ -142,7 +142,7 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
     for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
         let tied = are_tied(problem, run, output);
         assume(problem, run, output, tied);
-        let was_exact = run.now.noise.level(output).is_none_or(|level| level.sigma == 0.0);
+        let was_exact = run.now.noise.level(output).sigma == 0.0;
         let members = std::mem::take(&mut run.now.members);
         for (place, &new) in members.iter().enumerate().rev().take_while(|(_, new)| **new >= run.now.told) {
             let same = |old: &&usize| problem.observations.unit(**old) == problem.observations.unit(new);
@@ -157,7 +157,7 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
             }
         }
         run.now.members = members;
-        begins_again |= was_exact && run.now.noise.level(output).is_some_and(|level| level.sigma > 0.0);
+        begins_again |= was_exact && run.now.noise.level(output).sigma > 0.0;
     }
     begins_again &= !problem.domain.is_mixed();
     if begins_again {
@@ -168,7 +168,8 @@ pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool
 
 /// Where some values come with their standard deviation, the others have noise of that size until repeats show more.
 fn assume(problem: Problem<'_>, run: &mut LocalRun, output: Output, tied: bool) {
-    if run.now.noise.level(output).is_some_and(|level| level.sigma > 0.0 || level.is_exact(tied)) {
+    let level = run.now.noise.level(output);
+    if level.sigma > 0.0 || level.is_exact(tied) {
         return;
     }
     let told = |&p: &usize| problem.told_std(output, p);
@@ -210,8 +211,7 @@ pub(super) fn is_doubtful(problem: Problem<'_>, run: &LocalRun, gp: &Gp, y: &[f6
         return false;
     }
     let doubts = |output: Output| {
-        let level = run.now.noise.level(output);
-        let exact = level.is_some_and(|level| level.is_exact(are_tied(problem, run, output)));
+        let exact = run.now.noise.level(output).is_exact(are_tied(problem, run, output));
         let unknown = !exact && !problem.is_noisy(run, output);
         if !(unknown && problem.looks_for_noise(output)) {
             return false;

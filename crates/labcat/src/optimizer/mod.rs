@@ -40,8 +40,10 @@ use crate::observations::{Direction, Evaluation, Observations, Outcome, TrialId}
 use crate::rng::Rng;
 use config::{Config, ConfigError, Noise, Preset, Settings};
 use model::{Model, Workspace};
-use portfolio::{Portfolio, Tools};
+use noise::Noisy;
+use portfolio::Portfolio;
 use problem::{Choice, Limited, Pending, Problem, problem};
+use propose::Tools;
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::{Extent, LocalRun};
 use seen::Seen;
@@ -81,26 +83,11 @@ pub struct Optimizer {
     known: Limited,
     rng: Rng,
     observations: Observations,
-    /// In the order asked.
-    pending: Vec<Pending>,
-    /// Points queued by [`Optimizer::enqueue`].
-    queue: VecDeque<Vec<f64>>,
-    next_id: u64,
     /// The number of evaluations that will be pending at a time, 0 if unknown. Not part of the saved state.
     expected: usize,
-    run: LocalRun,
-    /// The runs beside it.
-    portfolio: Portfolio,
-    /// The run that found the best point, once it is over.
-    best_run: Option<LocalRun>,
-    /// With noise: the lowest mean plus standard deviation in the models of earlier runs.
-    bound: Option<f64>,
-    restarts: Vec<Restart>,
-    converged: bool,
+    state: State,
     /// Whether every allowed configuration of a finite space was suggested or told. Not part of the saved state: it is determined again.
     spent: bool,
-    /// Points withdrawn by [`Optimizer::cancel`].
-    cancelled: Vec<Vec<f64>>,
     /// Every point that was suggested, told, failed or cancelled, and so is not suggested again.
     seen: Seen,
     /// The model of the newest step. It follows from the run and the history, and can be dropped at any time.
@@ -109,36 +96,48 @@ pub struct Optimizer {
     report: Option<StepReport>,
 }
 
+/// What decides the suggestions besides the evaluations and the random numbers: state.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+struct State {
+    /// In the order asked.
+    pending: Vec<Pending>,
+    /// Points withdrawn by [`Optimizer::cancel`].
+    cancelled: Vec<Vec<f64>>,
+    /// Points queued by [`Optimizer::enqueue`].
+    queue: VecDeque<Vec<f64>>,
+    next_id: u64,
+    run: LocalRun,
+    /// The runs beside it.
+    portfolio: Portfolio,
+    /// The run that found the best point, once it is over. (May be null, not missing.)
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
+    best_run: Option<LocalRun>,
+    /// With noise: the lowest mean plus standard deviation in the models of earlier runs. (May be null, or missing.)
+    #[cfg_attr(feature = "serde", serde(rename = "found"))]
+    bound: Option<f64>,
+    restarts: Vec<Restart>,
+    converged: bool,
+}
+
 impl Optimizer {
     /// An optimizer for a domain and a configuration, which is checked.
     pub fn new(domain: Domain, config: Config) -> Result<Self, Error> {
-        let d = domain.dim();
         let settings = config.check_for(&domain)?;
         let mut rng = Rng::new(config.seed);
-        let first = settings.switches.centre_first.then(|| vec![0.0; domain.parameters().len()]);
-        let run = LocalRun::new(0, &domain, &settings, first, &mut rng);
-        let mut observations = Observations::new(settings.switches.direction, d);
-        observations.reserve(settings.budget.min(10_000));
+        let run = LocalRun::new(0, &domain, &settings, &mut rng);
+        let expected = settings.budget.min(10_000);
         Ok(Self {
             work: Workspace::default(),
-            seen: Seen::with_capacity(settings.budget.min(10_000)),
+            seen: Seen::with_capacity(expected),
+            observations: Observations::new(settings.switches.direction, domain.dim(), expected),
             domain,
             settings,
             known: Limited::default(),
             rng,
-            observations,
-            pending: Vec::new(),
-            queue: VecDeque::new(),
-            next_id: 0,
             expected: 0,
-            run,
-            portfolio: Portfolio::default(),
-            best_run: None,
-            bound: None,
-            restarts: Vec::new(),
-            converged: false,
+            state: State { run, ..State::default() },
             spent: false,
-            cancelled: Vec::new(),
             model: None,
             report: None,
         })
@@ -163,7 +162,7 @@ impl Optimizer {
                 .ok_or(KnownError::NotFound { tried: length.unwrap_or(0) as usize })?,
             None => known.sample(&self.domain, &mut Rng::new(self.config().seed))?,
         };
-        self.queue.retain(|x| known.allows(x));
+        self.state.queue.retain(|x| known.allows(x));
         self.known = Limited { known, inside, listed };
         self.spent = false;
         self.drop_model();
@@ -175,13 +174,13 @@ impl Optimizer {
         if let Some(reason) = self.stop_reason() {
             return Err(AskError::Stopped(reason));
         }
-        if self.observations.len() + self.pending.len() >= self.settings.budget {
-            return Err(AskError::BudgetOutstanding { pending: self.pending.len() });
+        if self.observations.len() + self.state.pending.len() >= self.settings.budget {
+            return Err(AskError::BudgetOutstanding { pending: self.state.pending.len() });
         }
         let (choice, restart) = self.next_choice()?;
         self.write_report(&choice, restart);
         let proposed = !matches!(choice.origin, Origin::Enqueued | Origin::Design);
-        let number = self.portfolio.led_by_kept().filter(|_| proposed).unwrap_or(self.run.number);
+        let number = self.state.portfolio.led_by_kept().filter(|_| proposed).unwrap_or(self.state.run.number);
         Ok(self.suggest(choice.x, number))
     }
 
@@ -194,7 +193,7 @@ impl Optimizer {
     /// Up to `n` suggestions, fewer if the budget leaves fewer; an error only if there is none.
     pub fn ask_many(&mut self, n: usize) -> Result<Vec<Suggestion>, AskError> {
         let known = self.expected;
-        self.expected = known.max(self.pending.len().saturating_add(n));
+        self.expected = known.max(self.state.pending.len().saturating_add(n));
         let mut suggestions = Vec::new();
         let error = (0..n).find_map(|_| self.ask().map(|suggestion| suggestions.push(suggestion)).err());
         self.expected = known;
@@ -205,22 +204,22 @@ impl Optimizer {
     fn next_choice(&mut self) -> Result<(Choice, Option<RestartCause>), AskError> {
         let mut restart = None;
         loop {
-            if let Some(x) = self.queue.pop_front() {
+            if let Some(x) = self.state.queue.pop_front() {
                 return Ok((Choice::given(x, Origin::Enqueued), restart));
             }
             if self.is_exhausted() {
                 let stopped = self.stop_reason().map(AskError::Stopped);
-                return Err(stopped.unwrap_or(AskError::SpaceOutstanding { pending: self.pending.len() }));
+                return Err(stopped.unwrap_or(AskError::SpaceOutstanding { pending: self.state.pending.len() }));
             }
             if let Some((best, _)) = self.doubted().filter(|_| self.is_to_be_repeated()) {
-                if self.pending.iter().any(|p| p.x == best.x) {
-                    return Err(AskError::SpaceOutstanding { pending: self.pending.len() });
+                if self.state.pending.iter().any(|p| p.x == best.x) {
+                    return Err(AskError::SpaceOutstanding { pending: self.state.pending.len() });
                 }
                 return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
             // The linear trend of residuals takes one evaluation less than a model of their sum, and one less for each told column of their Jacobian;
             // and where the first gradient is whole, two tell more of the slopes around a start than a design.
-            let first = self.run.now.members.first().map(|&p| self.observations.outcome(p));
+            let first = self.state.run.now.members.first().map(|&p| self.observations.outcome(p));
             let told = first.is_some_and(|first| !first.residuals().is_empty());
             let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
             let known = gradient.iter().filter(|g| g.is_finite()).count();
@@ -228,10 +227,10 @@ impl Optimizer {
             let spared = usize::from(told) + if told || sloped { known } else { 0 };
             let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
             let least = self.settings.initial_points.min(least);
-            if sloped && self.run.is_around_start() && self.run.now.members.len() >= least {
-                self.run.design.clear();
+            if sloped && self.state.run.is_around_start() && self.state.run.now.members.len() >= least {
+                self.state.run.design.clear();
             }
-            if !self.run.design.is_empty() || self.run.now.members.len() < least {
+            if !self.state.run.design.is_empty() || self.state.run.now.members.len() < least {
                 match self.design_point() {
                     Some(x) => return Ok((Choice::given(x, Origin::Design), restart)),
                     None => continue,
@@ -243,7 +242,7 @@ impl Optimizer {
             match self.propose() {
                 Ok(choice) => return Ok((choice, restart)),
                 Err(_) if !self.settings.switches.restarts => {
-                    self.converged = true;
+                    self.state.converged = true;
                     return Err(AskError::Stopped(StopReason::Tolerance));
                 }
                 Err(cause) => {
@@ -256,9 +255,9 @@ impl Optimizer {
 
     /// A step of the run whose turn it is.
     fn propose(&mut self) -> Result<Choice, RestartCause> {
-        let (problem, next) = (problem!(self), TrialId(self.next_id));
-        let tools = Tools { model: &mut self.model, work: &mut self.work, rng: &mut self.rng, next };
-        self.portfolio.propose(problem, &mut self.run, tools)
+        let (problem, next) = (problem!(self), TrialId(self.state.next_id));
+        let mut tools = Tools { model: &mut self.model, work: &mut self.work, rng: &mut self.rng, next };
+        self.state.portfolio.propose(problem, &mut self.state.run, &mut tools)
     }
 
     /// Writes what this `ask` did over the last report: a steady run allocates nothing here.
@@ -267,7 +266,7 @@ impl Optimizer {
         for v in [&mut report.length_scales, &mut report.half_widths, &mut report.centre, &mut report.rotation] {
             v.clear();
         }
-        (report.evaluations, report.run) = (self.observations.len(), self.run.number);
+        (report.evaluations, report.run) = (self.observations.len(), self.state.run.number);
         (report.origin, report.restart) = (choice.origin, restart);
         (report.acquisition, report.predicted, report.clipped) = (choice.acquisition, choice.predicted, choice.clipped);
         (report.observations, report.discarded, report.step) = (0, 0, StepKind::Stay);
@@ -275,15 +274,15 @@ impl Optimizer {
         report.gradients_left_out = false;
         let chosen_by_model = matches!(choice.origin, Origin::Model | Origin::Quadratic);
         if let Some(model) = self.model.as_ref().filter(|_| chosen_by_model) {
-            let (frame, gp) = (&self.run.now.frame, &model.surrogate.gp);
+            let (frame, gp) = (&self.state.run.now.frame, &model.surrogate.gp);
             (report.observations, report.discarded, report.step) = (gp.len(), model.made.discarded, model.made.step);
             (report.output_range, report.nugget) = (model.outputs.range(), gp.prior().nugget);
             report.log_likelihood = gp.log_likelihood();
             let told = |&p: &usize| self.observations.gradient(p).next().is_some();
-            report.gradients_left_out = !gp.has_slopes() && self.run.now.members.iter().any(told);
+            report.gradients_left_out = !gp.has_slopes() && self.state.run.now.members.iter().any(told);
             report.length_scales.extend_from_slice(&model.made.ell);
             let bounded = frame.scale().iter().zip(self.domain.axes()).filter(|(_, axis)| **axis != Axis::Choice);
-            report.half_widths.extend(bounded.map(|(s, _)| s * self.run.now.beta));
+            report.half_widths.extend(bounded.map(|(s, _)| s * self.state.run.now.beta));
             report.centre.resize(self.domain.parameters().len(), 0.0);
             self.domain.to_user(frame.centre(), &mut report.centre);
             report.rotation.extend_from_slice(frame.rotation().as_slice());
@@ -300,13 +299,13 @@ impl Optimizer {
         let d = self.domain.parameters().len();
         let mut x = vec![0.0; d];
         let finite = self.domain.list_length().is_some();
-        let before = finite.then(|| (self.rng.clone(), self.run.design.clone()));
+        let before = finite.then(|| (self.rng.clone(), self.state.run.design.clone()));
         for _ in 0..DESIGN_TRIES {
-            let u = match self.run.design.pop() {
+            let u = match self.state.run.design.pop() {
                 Some(u) => u,
                 None => {
-                    let asked: Vec<Vec<f64>> = self.pending.iter().map(|p| self.domain.place(&p.x)).collect();
-                    let run = self.run.now.members.iter().chain(&self.run.failed);
+                    let asked: Vec<Vec<f64>> = self.state.pending.iter().map(|p| self.domain.place(&p.x)).collect();
+                    let run = self.state.run.now.members.iter().chain(&self.state.run.failed);
                     let told = run.map(|&p| self.observations.unit(p));
                     let taken = told.chain(asked.iter().map(Vec::as_slice));
                     let spacing = 2.0 / math::pow(taken.clone().count() as f64, 1.0 / d as f64);
@@ -322,20 +321,21 @@ impl Optimizer {
                 self.known.known.repair(&mut x);
             }
             // The start comes again in its design, to see whether there is noise.
-            let again = self.run.is_around_start()
+            let again = self.state.run.is_around_start()
                 && self.config().noise != Noise::None
-                && self.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
-            if !self.seen.contains(&x) || again && !self.domain.is_mixed() && self.pending.iter().all(|p| p.x != x) {
+                && self.state.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
+            if !self.seen.contains(&x)
+                || again && !self.domain.is_mixed() && self.state.pending.iter().all(|p| p.x != x)
+            {
                 return Some(x);
             }
         }
-        let told = self.observations.all();
-        let new = region::unseen(&self.domain, &self.known, &self.seen, told, &mut self.rng);
+        let new = region::unseen(problem!(self), &mut self.rng);
         self.spent |= new.is_none() && finite;
         let ends = self.spent && (self.is_exhausted() || self.is_to_be_repeated());
         if let Some((rng, design)) = before.filter(|_| ends) {
             // Nothing else is remembered of this, so that a state that was saved finds it out again.
-            (self.rng, self.run.design) = (rng, design);
+            (self.rng, self.state.run.design) = (rng, design);
             return None;
         }
         Some(new.unwrap_or(x))
@@ -343,7 +343,7 @@ impl Optimizer {
 
     /// Whether every configuration of a finite space was suggested or told, none is queued, and none needs another evaluation.
     fn is_exhausted(&self) -> bool {
-        self.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
+        self.state.queue.is_empty() && self.is_covered() && !self.has_noise() && self.doubted().is_none()
     }
 
     /// Whether every configuration of a finite space that is allowed was suggested or told.
@@ -374,22 +374,22 @@ impl Optimizer {
 
     /// Ends the local run and prepares the next.
     fn begin_next_run(&mut self, cause: RestartCause) {
-        self.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
+        self.state.restarts.push(Restart { at_evaluation: self.observations.len(), cause });
         self.drop_model();
-        let mut next = LocalRun::new(self.run.number + 1, &self.domain, &self.settings, None, &mut self.rng);
-        next.now.noise = self.run.now.noise.carried();
+        let mut next = LocalRun::new(self.state.run.number + 1, &self.domain, &self.settings, &mut self.rng);
+        next.now.noise = Noisy { best: None, ..self.state.run.now.noise.clone() };
         // The least violated may be one without a value.
         let best = self.observations.best().filter(|&p| self.observations.value(p).is_some());
         if let Some(best) = best.filter(|_| self.config().keep_best) {
             next.design.pop();
             next.place(best, true);
         }
-        let bounds = self.bound.into_iter().chain(self.run.now.noise.best.map(|(bound, _)| bound));
-        self.bound = bounds.reduce(f64::min);
-        self.portfolio = std::mem::take(&mut self.portfolio).next(&self.observations);
-        let over = std::mem::replace(&mut self.run, next);
+        let bounds = self.state.bound.into_iter().chain(self.state.run.now.noise.best.map(|(bound, _)| bound));
+        self.state.bound = bounds.reduce(f64::min);
+        self.state.portfolio = std::mem::take(&mut self.state.portfolio).next(&self.observations);
+        let over = std::mem::replace(&mut self.state.run, next);
         if over.started() && self.best().is_some_and(|best| best.run == over.number) {
-            self.best_run = Some(over);
+            self.state.best_run = Some(over);
         }
     }
 
@@ -401,14 +401,14 @@ impl Optimizer {
     /// The id of a point that is given out or told.
     fn name(&mut self, x: &[f64]) -> TrialId {
         self.seen.insert(x);
-        self.next_id += 1;
-        TrialId(self.next_id - 1)
+        self.state.next_id += 1;
+        TrialId(self.state.next_id - 1)
     }
 
     /// Gives out a point.
     fn suggest(&mut self, x: Vec<f64>, run: usize) -> Suggestion {
         let id = self.name(&x);
-        self.pending.push(Pending { id, x: x.clone(), run });
+        self.state.pending.push(Pending { id, x: x.clone(), run });
         Suggestion { id, x }
     }
 
@@ -416,8 +416,8 @@ impl Optimizer {
     pub fn tell(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
         let outcome = self.checked(outcome.into())?;
-        let Pending { id, x, run } = self.pending.remove(position);
-        self.run.crowd = self.run.crowd.max(self.pending.len());
+        let Pending { id, x, run } = self.state.pending.remove(position);
+        self.state.run.crowd = self.state.run.crowd.max(self.state.pending.len());
         self.record(Evaluation { id, x, outcome, run });
         Ok(())
     }
@@ -433,7 +433,7 @@ impl Optimizer {
         let outcome = self.checked(outcome.into())?;
         let x = self.domain.canonical(x);
         let id = self.name(&x);
-        self.record(Evaluation { id, x, outcome, run: self.run.number });
+        self.record(Evaluation { id, x, outcome, run: self.state.run.number });
         Ok(id)
     }
 
@@ -445,36 +445,37 @@ impl Optimizer {
     /// Withdraws a pending point that will never be told; it does not count against the budget.
     pub fn cancel(&mut self, id: TrialId) -> Result<(), TellError> {
         let position = self.pending_position(id)?;
-        let withdrawn = self.pending.remove(position);
-        self.cancelled.push(withdrawn.x);
+        let withdrawn = self.state.pending.remove(position);
+        self.state.cancelled.push(withdrawn.x);
         self.drop_model(); // it holds a fantasy there
         Ok(())
     }
 
     /// Corrects the result of an evaluation.
     pub fn revise(&mut self, id: TrialId, outcome: impl Into<Outcome>) -> Result<(), TellError> {
-        if self.pending.iter().any(|p| p.id == id) {
+        if self.state.pending.iter().any(|p| p.id == id) {
             return Err(TellError::StillPending(id));
         }
         let position = self.observations.position(id).ok_or(TellError::UnknownId(id))?;
         let outcome = self.checked(outcome.into())?;
-        self.portfolio = Portfolio::default(); // begun again when it is needed
+        self.state.portfolio = Portfolio::default(); // begun again when it is needed
         let (failed, fails_now) = (self.observations.value(position).is_none(), outcome.is_failed());
         self.observations.revise(position, outcome);
         self.work.products = Products::default();
         let run = self.observations.all()[position].run;
-        if failed != fails_now && self.best_run.as_ref().is_some_and(|best| best.holds(position, run)) {
-            self.best_run = None; // it names what succeeded and what failed
+        if failed != fails_now && self.state.best_run.as_ref().is_some_and(|best| best.holds(position, run)) {
+            self.state.best_run = None; // it names what succeeded and what failed
         }
-        let changes_side = failed != fails_now && self.run.holds(position, run);
-        let told = self.run.now.told;
-        let nearby = forecast::may_rest_on(problem!(self), &self.run.now, position);
+        let changes_side = failed != fails_now && self.state.run.holds(position, run);
+        let told = self.state.run.now.told;
+        let nearby = forecast::may_rest_on(problem!(self), &self.state.run.now, position);
         let wide = nearby || self.has_noise(); // then far more than the members is looked at
         // What a failed evaluation measured is in the models of the constraints.
-        let measured = self.config().constraints > 0 && self.run.failed.contains(&position);
-        self.run.revised |= position < told && (changes_side || wide || measured || self.run.rests_on(position));
+        let measured = self.config().constraints > 0 && self.state.run.failed.contains(&position);
+        self.state.run.revised |=
+            position < told && (changes_side || wide || measured || self.state.run.rests_on(position));
         if changes_side {
-            self.run.place(position, !fails_now);
+            self.state.run.place(position, !fails_now);
             self.drop_model(); // it may hold a fantasy of this point
         }
         Ok(())
@@ -486,10 +487,10 @@ impl Optimizer {
         if !self.known.known.allows(x) {
             return Err(PointError::Violates);
         }
-        self.queue.push_back(self.domain.canonical(x));
+        self.state.queue.push_back(self.domain.canonical(x));
         // It takes the place of a design point that was not suggested yet.
-        if self.run.number == 0 {
-            self.run.design.pop();
+        if self.state.run.number == 0 {
+            self.state.run.design.pop();
         }
         Ok(())
     }
@@ -516,7 +517,7 @@ impl Optimizer {
                 return Err(Error::Radius { value, parameters: n });
             }
         }
-        let begins = self.next_id == 0 && self.queue.is_empty();
+        let begins = self.state.next_id == 0 && self.state.queue.is_empty();
         for x in points {
             self.enqueue(x)?;
         }
@@ -525,8 +526,8 @@ impl Optimizer {
             // The first frame is as wide as the design, so that its points spread over the trust region.
             let reach = self.begin_around(start, radius).into_iter();
             let scale = reach.map(|reach| (reach / self.settings.region.beta).min(1.0));
-            let frame = std::mem::take(&mut self.run.now.frame);
-            self.run.now.frame = frame.with_scale(scale.map(|s| if s > 1e-9 { s } else { 1.0 }));
+            let frame = std::mem::take(&mut self.state.run.now.frame);
+            self.state.run.now.frame = frame.with_scale(scale.map(|s| if s > 1e-9 { s } else { 1.0 }));
         }
         Ok(())
     }
@@ -540,44 +541,44 @@ impl Optimizer {
         let around = design::around(&mut self.rng, &self.domain, start, (radius, part));
         let u = self.domain.place(start);
         let nearest = |x: Vec<f64>| self.known.nearest(&self.domain, &self.domain.place(&x), &u);
-        self.run.design = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
-        let reach = |j: usize| self.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
+        self.state.run.design = around.into_iter().filter_map(nearest).map(|x| self.domain.place(&x)).collect();
+        let reach = |j: usize| self.state.run.design.iter().fold(0.0_f64, |most, v| most.max((v[j] - u[j]).abs()));
         let reach: Vec<f64> = (0..u.len()).map(reach).collect();
         let mut steps: Vec<f64> = reach.iter().copied().filter(|step| *step > 0.0).collect();
-        self.run.radius = math::median(&mut steps).unwrap_or(0.0);
+        self.state.run.radius = math::median(&mut steps).unwrap_or(0.0);
         reach
     }
 
     /// Has a restart with residuals go on with a design around the best point of its first one: a linear trend over the whole box leads into a
     /// basin that is known.
     fn begins_again(&mut self) -> bool {
-        let (run, observations) = (&self.run, &self.observations);
+        let (run, observations) = (&self.state.run, &self.observations);
         let first = run.number > 0 && run.radius == 0.0 && !run.started() && !self.domain.is_mixed();
         let best = run.best(observations).filter(|&p| first && !observations.residuals(p).is_empty());
         let Some(best) = best else { return false };
         self.begin_around(&self.observations.all()[best].x.clone(), None);
         let part = if self.config().noise == Noise::None { residuals::FINE } else { 1.0 };
-        residuals::scale_design(&mut self.run, self.observations.unit(best), part);
+        residuals::scale_design(&mut self.state.run, self.observations.unit(best), part);
         true
     }
 
     /// The points queued by [`Optimizer::enqueue`], the next one first.
     pub fn queued(&self) -> impl Iterator<Item = &[f64]> {
-        self.queue.iter().map(Vec::as_slice)
+        self.state.queue.iter().map(Vec::as_slice)
     }
 
     /// Adds a pending point that was chosen elsewhere and is being evaluated, and returns its id. It replaces a point of the design that was
     /// not suggested yet, and counts against the budget only when it is told.
     pub fn adopt(&mut self, x: &[f64]) -> Result<TrialId, PointError> {
         self.domain.check(x)?;
-        self.run.design.pop();
-        let suggestion = self.suggest(self.domain.canonical(x), self.run.number);
+        self.state.run.design.pop();
+        let suggestion = self.suggest(self.domain.canonical(x), self.state.run.number);
         Ok(suggestion.id)
     }
 
     /// Ends the local run now; the next suggestion is the first of a new one.
     pub fn restart(&mut self) {
-        self.converged = false;
+        self.state.converged = false;
         self.begin_next_run(RestartCause::Requested);
     }
 
@@ -596,24 +597,23 @@ impl Optimizer {
     }
 
     fn pending_position(&self, id: TrialId) -> Result<usize, TellError> {
-        self.pending.iter().position(|p| p.id == id).ok_or_else(|| match self.observations.position(id) {
+        self.state.pending.iter().position(|p| p.id == id).ok_or_else(|| match self.observations.position(id) {
             Some(_) => TellError::AlreadyTold(id),
             None => TellError::UnknownId(id),
         })
     }
 
     fn record(&mut self, evaluation: Evaluation) {
-        let of_this_run = evaluation.run == self.run.number;
+        let of_this_run = evaluation.run == self.state.run.number;
         let succeeded = !evaluation.outcome.is_failed();
         let position = self.observations.push(&self.domain, evaluation);
         if of_this_run {
-            self.run.place(position, succeeded);
-            let may_be_noisy = self.config().noise != Noise::None;
-            if residuals::adapt_design((&self.domain, &self.observations), &mut self.run, position, may_be_noisy) {
-                self.run.design.push(self.observations.unit(position).to_vec());
+            self.state.run.place(position, succeeded);
+            if residuals::adapt_design(problem!(self), &mut self.state.run, position) {
+                self.state.run.design.push(self.observations.unit(position).to_vec());
             }
         }
-        self.portfolio.place(&self.domain, &self.observations, position, succeeded);
+        self.state.portfolio.place(&self.domain, &self.observations, position);
         // The search of the reals and the survey need not have taken it in.
         let of_run = self.model.as_ref().is_some_and(|model| model.extent == Extent::Region);
         if !(of_this_run && succeeded && of_run) {
@@ -638,12 +638,12 @@ impl Optimizer {
 
     /// The pending points, in the order in which they were suggested.
     pub fn pending(&self) -> impl Iterator<Item = (TrialId, &[f64])> {
-        self.pending.iter().map(|p| (p.id, p.x.as_slice()))
+        self.state.pending.iter().map(|p| (p.id, p.x.as_slice()))
     }
 
     /// The restarts so far, with their causes.
     pub fn restarts(&self) -> &[Restart] {
-        &self.restarts
+        &self.state.restarts
     }
 
     /// Why there are no more suggestions; `None` while there are.
@@ -654,10 +654,10 @@ impl Optimizer {
         if self.observations.len() >= self.settings.budget {
             return Some(StopReason::Budget);
         }
-        if self.pending.is_empty() && self.is_exhausted() {
+        if self.state.pending.is_empty() && self.is_exhausted() {
             return Some(StopReason::Exhausted);
         }
-        self.converged.then_some(StopReason::Tolerance)
+        self.state.converged.then_some(StopReason::Tolerance)
     }
 
     /// Replaces the stopping criteria: a run that has ended may continue, and one that continues may end earlier.
@@ -682,7 +682,7 @@ impl Optimizer {
     ) -> Result<(), ConfigError> {
         let config = Config { budget, target, tolerance, ..self.config().clone() };
         let settings = config.check_for(&self.domain)?;
-        self.converged &= tolerance == self.config().tolerance;
+        self.state.converged &= tolerance == self.config().tolerance;
         self.settings = settings;
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::gp::residuals::Products;
 use crate::gp::surrogate::{Rows, Surrogate};
 use crate::gp::{Buffers, Gp, Prior};
 use crate::length_scale::{LengthScales, StepKind};
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::polynomial::Polynomial;
 use crate::trust_region::TrustRegion;
@@ -51,7 +51,10 @@ pub(super) struct Model {
     pub(super) again: Option<usize>,
     /// How many of the appended rows are not pending points.
     pub(super) settled: usize,
-    pub(super) lowest: Lowest,
+    /// The output to improve on: 0, the best, or a smaller mean at a pending point.
+    pub(super) incumbent: f64,
+    /// Where the model has its constrained minimum, in the frame; empty without constraints.
+    pub(super) minimum: Vec<f64>,
     /// Whose search it serves.
     pub(super) extent: Extent,
 }
@@ -68,15 +71,6 @@ pub(super) struct Made {
     pub(super) surprise: Option<(f64, f64)>,
 }
 
-/// What the model knows of its optimum.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lowest {
-    /// The output to improve on: 0, the best, or a smaller mean at a pending point.
-    pub(super) incumbent: f64,
-    /// Where the model has its constrained minimum, in the frame; empty without constraints.
-    pub(super) minimum: Vec<f64>,
-}
-
 /// What the members are worth, without their noise.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
@@ -84,20 +78,13 @@ pub(super) struct Standing {
     row: usize,
     pub(super) best: usize,
     pub(super) merit: f64,
-    /// The lowest and the highest value.
+    /// The lowest value, and how far the highest lies above it.
     low: f64,
-    high: f64,
+    pub(super) range: f64,
     /// Whether the values have noise.
     pub(super) noisy: bool,
     /// The least and the largest penalty for violations of the measured constraints.
     penalties: (f64, f64),
-}
-
-impl Standing {
-    /// How far the values lie apart.
-    pub(super) fn range(&self) -> f64 {
-        self.high - self.low
-    }
 }
 
 /// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
@@ -231,13 +218,14 @@ pub(super) fn assess(
     }
     let best = *run.now.members.get(row).ok_or(RestartCause::OutputRange)?;
     let penalties = (0..work.values.len()).map(|row| merit.penalty(at(row)));
-    let fold = |from: f64, pick: fn(f64, f64) -> f64| work.values.iter().copied().fold(from, pick);
+    let values = || work.values.iter().copied();
+    let low = values().fold(f64::INFINITY, f64::min);
     let standing = Standing {
         row,
         best,
         merit: work.merits[row],
-        low: fold(f64::INFINITY, f64::min),
-        high: fold(f64::NEG_INFINITY, f64::max),
+        low,
+        range: values().fold(f64::NEG_INFINITY, f64::max) - low,
         noisy: !work.noise.is_empty(),
         penalties: penalties.fold((f64::INFINITY, 0.0), |(low, high), p| (low.min(p), high.max(p))),
     };
@@ -280,7 +268,7 @@ pub(super) fn why_over(
         let over = alike && problem.ends && switches.restarts && !on_lattice && !standing.noisy;
         return over.then_some(RestartCause::OutputRange);
     }
-    let range = standing.range();
+    let range = standing.range;
     if on_lattice && !standing.noisy {
         match region::settled(problem, run) {
             _ if region::is_small(problem.domain) => return None,
@@ -438,21 +426,12 @@ pub(super) fn discard(
     region.discard(gp.inputs(), standing.row, &work.scratch, &mut work.dropped);
     gp.remove(&work.dropped);
     for rows in [&mut work.merits, &mut work.values] {
-        drop_rows(rows, &work.dropped);
+        linalg::remove_at(rows, &work.dropped);
     }
-    drop_rows(&mut run.now.members, &work.dropped);
+    linalg::remove_at(&mut run.now.members, &work.dropped);
     let mut ell = std::mem::take(&mut work.ell);
     ell.clone_from(&work.length_scales.ell);
     Made { ell, step, discarded: work.dropped.len(), surprise: gp.surprise() }
-}
-
-/// Takes the rows at these positions (ascending) out.
-fn drop_rows<T>(rows: &mut Vec<T>, dropped: &[usize]) {
-    let (mut dropped, mut position) = (dropped.iter().peekable(), 0);
-    rows.retain(|_| {
-        position += 1;
-        dropped.next_if_eq(&&(position - 1)).is_none()
-    });
 }
 
 /// The models of the measured constraints, of the members and of failed evaluations in the region that measured them: those enter the
@@ -509,7 +488,7 @@ impl Model {
     pub(super) fn avoid_failures(&mut self, problem: Problem<'_>, run: &LocalRun) {
         for (position, x) in region::failed_inside(problem, run) {
             if problem.observations.outcome(position).constraints().is_empty() {
-                self.surrogate.append_fantasy(&x, self.lowest.incumbent);
+                self.surrogate.append_fantasy(&x, self.incumbent);
             }
         }
         self.settled = self.surrogate.gp.appended();
@@ -521,7 +500,7 @@ impl Model {
         for pending in &problem.pending[known..] {
             let x = run.now.frame.local(&problem.domain.place(&pending.x));
             let mean = self.surrogate.append_fantasy(&x, f64::NEG_INFINITY);
-            self.lowest.incumbent = self.lowest.incumbent.min(mean);
+            self.incumbent = self.incumbent.min(mean);
         }
     }
 }
@@ -587,6 +566,6 @@ pub(super) fn surrogate(
 
 /// Whether it was seen that an output has noise, but not yet how much.
 pub(super) fn is_unsure(problem: Problem<'_>, run: &LocalRun) -> bool {
-    let unsure = |output: Output| run.now.noise.level(output).is_some_and(|level| level.is_unsure());
+    let unsure = |output: Output| run.now.noise.level(output).is_unsure();
     problem.settings.switches.noise == Noise::Auto && problem.outputs().any(unsure)
 }

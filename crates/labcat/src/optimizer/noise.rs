@@ -17,7 +17,7 @@ const TIED: f64 = 0.3;
 const ENOUGH_TIED: f64 = 1.2;
 
 /// What is known of the noise in one output: state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Level {
     /// Standard deviation, in units of the output; 0 while values are taken as exact.
@@ -87,11 +87,6 @@ pub(super) struct Noisy {
 }
 
 impl Noisy {
-    /// What the next run begins with.
-    pub(super) fn carried(&self) -> Self {
-        Self { best: None, ..self.clone() }
-    }
-
     /// Whether a state that was read can be worked with.
     #[cfg(feature = "serde")]
     pub(super) fn is_valid(&self) -> bool {

@@ -4,17 +4,15 @@
 use super::config::{Scope, Settings};
 use super::dataset::Output;
 use super::merit::Merit;
-use super::model::{Model, Workspace};
 use super::noise::Noisy;
 use super::problem::{Choice, Problem};
-use super::propose::propose;
+use super::propose::{Tools, propose};
 use super::region;
 use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
 use crate::domain::{Axis, Domain};
 use crate::frame::Frame;
-use crate::observations::{Observations, TrialId};
-use crate::rng::Rng;
+use crate::observations::Observations;
 
 /// Evaluations per coordinate of the box before a local search begins, where there is a survey.
 const FIRST: usize = 2;
@@ -58,23 +56,6 @@ pub(super) struct Portfolio {
     pub(super) survey: Option<Box<Entry>>,
 }
 
-/// What a step works with.
-pub(super) struct Tools<'a> {
-    pub(super) model: &'a mut Option<Model>,
-    pub(super) work: &'a mut Workspace,
-    pub(super) rng: &'a mut Rng,
-    /// The id of the evaluation that the step proposes.
-    pub(super) next: TrialId,
-}
-
-impl Tools<'_> {
-    /// A step of a run; a model that serves another extent is dropped.
-    fn step(&mut self, problem: Problem<'_>, run: &mut LocalRun, reals_only: bool) -> Result<Choice, RestartCause> {
-        self.work.reclaim(self.model.take_if(|m| m.extent != run.extent));
-        propose(problem, run, self.model, (self.work, self.rng), self.next, reals_only)
-    }
-}
-
 impl Portfolio {
     /// Every run there is.
     #[cfg(feature = "serde")]
@@ -93,16 +74,16 @@ impl Portfolio {
     }
 
     /// Takes an evaluation into the runs that it belongs to.
-    pub(super) fn place(&mut self, domain: &Domain, observations: &Observations, position: usize, succeeded: bool) {
+    pub(super) fn place(&mut self, domain: &Domain, observations: &Observations, position: usize) {
         if let Some(survey) = &mut self.survey {
-            place_in_survey(domain, observations, &mut survey.run, position, succeeded);
+            place_in_survey(domain, observations, &mut survey.run, position);
         }
         let of = observations.all()[position].run;
         for entry in self.reals.iter_mut().chain(&mut self.kept).filter(|entry| entry.run.number == of) {
             let Some(&first) = entry.run.now.members.first() else { continue };
             if domain.same_choices(observations.unit(first), observations.unit(position)) {
                 entry.over &= !observations.feasible_value(position).is_some_and(|v| v < entry.best(observations));
-                entry.run.place(position, succeeded);
+                entry.run.place(position, observations.value(position).is_some());
             }
         }
     }
@@ -121,19 +102,19 @@ impl Portfolio {
         &mut self,
         problem: Problem<'_>,
         run: &mut LocalRun,
-        mut tools: Tools<'_>,
+        tools: &mut Tools<'_>,
     ) -> Result<Choice, RestartCause> {
         if !problem.domain.is_mixed() && problem.settings.switches.search == Scope::Local {
-            return tools.step(problem, run, false);
+            return propose(problem, run, tools, false);
         }
-        if let Some(choice) = self.propose_kept(problem, run, &mut tools) {
+        if let Some(choice) = self.propose_kept(problem, run, tools) {
             return Ok(choice);
         }
         self.decide(problem, run);
         if let Some(reals) = self.reals.as_mut().filter(|reals| reals.leads) {
             let settings = settings_of_reals(problem);
             if reals.run.now.members.len() >= settings.initial_points.min(2 + region::count_reals(problem.domain)) {
-                let step = tools.step(Problem { settings: &settings, ..problem }, &mut reals.run, true);
+                let step = propose(Problem { settings: &settings, ..problem }, &mut reals.run, tools, true);
                 (reals.over, reals.leads) = (step.is_err(), step.is_ok());
                 if step.is_ok() {
                     return step;
@@ -145,13 +126,13 @@ impl Portfolio {
             settings.rotation = None;
             settings.region.keep = settings.region.keep.max(KEEP);
             let wide = Problem { settings: &settings, ends: false, ..problem };
-            if let Ok(choice) = tools.step(wide, &mut survey.run, false) {
+            if let Ok(choice) = propose(wide, &mut survey.run, tools, false) {
                 return Ok(choice);
             }
         }
         let reals_only = self.reals.as_ref().is_some_and(|reals| reals.leads);
         let problem = Problem { reals_over: self.reals_over(problem.domain), ..problem };
-        tools.step(problem, run, reals_only)
+        propose(problem, run, tools, reals_only)
     }
 
     /// A step of the search of the reals at the best point of all, if it is its turn. It is over once it has converged, or another point is
@@ -172,7 +153,7 @@ impl Portfolio {
             return None;
         }
         let settings = settings_of_reals(problem);
-        let step = tools.step(Problem { settings: &settings, ..problem }, &mut kept.run, true);
+        let step = propose(Problem { settings: &settings, ..problem }, &mut kept.run, tools, true);
         self.kept = step.is_ok().then_some(kept);
         tools.work.reclaim(if step.is_ok() { None } else { tools.model.take() });
         step.ok()
@@ -236,7 +217,7 @@ impl Portfolio {
         } else if self.survey.is_none() {
             let mut all = LocalRun::with(0, Vec::new(), Frame::of_box(domain.dim()), 1.0, Noisy::default());
             for position in observations.len().saturating_sub(KEEP)..observations.len() {
-                place_in_survey(domain, observations, &mut all, position, observations.value(position).is_some());
+                place_in_survey(domain, observations, &mut all, position);
             }
             self.survey = Some(Entry::new(all, Extent::Box));
         }
@@ -244,25 +225,19 @@ impl Portfolio {
 }
 
 /// Takes an evaluation into a survey, unless a better one is next to it.
-fn place_in_survey(
-    domain: &Domain,
-    observations: &Observations,
-    survey: &mut LocalRun,
-    position: usize,
-    succeeded: bool,
-) {
+fn place_in_survey(domain: &Domain, observations: &Observations, survey: &mut LocalRun, position: usize) {
     let (value, u) = (observations.value(position), observations.unit(position));
     let alike = |p: &usize| {
         let v = observations.unit(*p);
         domain.same_choices(u, v) && u.iter().zip(v).all(|(a, b)| (a - b).abs() <= ALIKE)
     };
-    if let Some(other) = survey.now.members.iter().copied().filter(|_| succeeded).find(alike) {
+    if let Some(other) = survey.now.members.iter().copied().filter(|_| value.is_some()).find(alike) {
         if observations.value(other) <= value {
             return;
         }
         survey.now.members.retain(|&p| p != other);
     }
-    survey.place(position, succeeded);
+    survey.place(position, value.is_some());
 }
 
 /// The settings for the search of the reals alone.

@@ -137,11 +137,6 @@ impl Posterior {
         Some(Self { frame, outputs, surrogate, lowest, other })
     }
 
-    /// The mean and standard deviation at places in the box, smaller is better.
-    pub(super) fn at<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]>) -> Vec<(f64, f64)> {
-        places.map(|u| self.in_units(u)).collect()
-    }
-
     /// A draw of the model's output at each of some places, the largest number where a constraint is drawn as violated.
     pub(super) fn draw<'a>(&self, places: impl ExactSizeIterator<Item = &'a [f64]> + Clone, rng: &mut Rng) -> Vec<f64> {
         let local = self.local(places.clone());
@@ -201,7 +196,7 @@ impl Posterior {
 
     /// What is said of a place: the mean and the standard deviation of the model in units of the objective, with the bias that shows in what is
     /// left of the observations, and with what the other model says, as far as it may be the right one.
-    fn in_units(&self, u: &[f64]) -> (f64, f64) {
+    pub(super) fn in_units(&self, u: &[f64]) -> (f64, f64) {
         let (mean, std) = in_units((&self.frame, &self.outputs, &self.surrogate.gp), u);
         let Some((other, share)) = &self.other else { return (mean, std) };
         let (there, doubt) = in_units((&other.frame, &other.outputs, &other.gp), u);

@@ -79,12 +79,12 @@ macro_rules! problem {
             settings: &$optimizer.settings,
             known: &$optimizer.known,
             observations: &$optimizer.observations,
-            pending: &$optimizer.pending,
+            pending: &$optimizer.state.pending,
             seen: &$optimizer.seen,
             expected: $optimizer.expected,
-            bound: $optimizer.bound,
+            bound: $optimizer.state.bound,
             ends: true,
-            reals_over: $optimizer.portfolio.reals_over(&$optimizer.domain),
+            reals_over: $optimizer.state.portfolio.reals_over(&$optimizer.domain),
         }
     };
 }

@@ -1,7 +1,7 @@
 //! The algorithm itself: [`propose`] and [`update_model`] are Algorithm 2 of the paper, one call per line.
 
 use super::dataset::Output;
-use super::model::{self, Lowest, Model, Workspace};
+use super::model::{self, Model, Workspace};
 use super::problem::{Choice, Problem};
 use super::report::{Origin, RestartCause};
 use super::run::LocalRun;
@@ -9,15 +9,23 @@ use super::{forecast, recommend, residuals, search};
 use crate::observations::TrialId;
 use crate::rng::Rng;
 
-/// The next point of a run. The evaluation will have the id `next`; with `reals_only` integers and categories stay as in the best point.
+/// What a step works with.
+pub(super) struct Tools<'a> {
+    pub(super) model: &'a mut Option<Model>,
+    pub(super) work: &'a mut Workspace,
+    pub(super) rng: &'a mut Rng,
+    /// The id of the evaluation that the step proposes.
+    pub(super) next: TrialId,
+}
+
+/// The next point of a run. With `reals_only` integers and categories stay as in the best point.
 pub(super) fn propose(
     problem: Problem<'_>,
     run: &mut LocalRun,
-    model: &mut Option<Model>,
-    (work, rng): (&mut Workspace, &mut Rng),
-    next: TrialId,
+    Tools { model, work, rng, next }: &mut Tools<'_>,
     reals_only: bool,
 ) -> Result<Choice, RestartCause> {
+    work.reclaim(model.take_if(|m| m.extent != run.extent)); // it serves another search
     let at_hand = model.take();
     let current = model.insert(current_model(problem, run, at_hand, work)?); // lines 5–11
     if let Some(cause) = residuals::why_over(problem, run, &current.standing) {
@@ -28,7 +36,7 @@ pub(super) fn propose(
     let again = doubted.filter(|best| problem.pending.iter().all(|p| p.x != best.x));
     // Residuals always lead somewhere: what is doubted comes first.
     let waits = again.is_none_or(|best| best.outcome.residuals().is_empty());
-    if let Some(choice) = waits.then(|| forecast::next(problem, run, current, work, next)).flatten() {
+    if let Some(choice) = waits.then(|| forecast::next(problem, run, current, work, *next)).flatten() {
         return Ok(choice);
     }
     if let Some(best) = again {
@@ -85,8 +93,8 @@ pub(super) fn update_model(
     let made = model::discard(problem, run, (&mut gp, step), &standing, work); // line 11: T_discard
     let surrogate = model::surrogate(problem, run, gp, &outputs, work); // constraints and slopes
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
-    let (lowest, settled, extent) = (Lowest::default(), 0, run.extent);
-    let mut model = Model { surrogate, outputs, standing, made, again, lowest, settled, extent };
+    let (incumbent, minimum, settled, extent) = (0.0, Vec::new(), 0, run.extent);
+    let mut model = Model { surrogate, outputs, standing, made, again, incumbent, minimum, settled, extent };
     recommend::settle(problem, run, &mut model);
     Ok(model)
 }

@@ -20,22 +20,22 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     let limited = !(model.surrogate.constraints.is_empty() && problem.known.known.is_empty());
     if limited {
         if problem.constraints() > 0 {
-            model.lowest.incumbent = model.outputs.to_normalised(model.standing.merit);
+            model.incumbent = model.outputs.to_normalised(model.standing.merit);
         }
         let how = (Bound::cautious(problem, run, 0.0), run.now.beta, &*run.extent.moving(problem.domain));
         let centre = vec![0.0; problem.domain.dim()];
         let (x, multipliers) = descent::minimise(problem, &run.now.frame, &model.surrogate, how, &centre);
-        let slope = model.outputs.slope(model.lowest.incumbent);
+        let slope = model.outputs.slope(model.incumbent);
         let each =
             multipliers.iter().zip(&model.surrogate.constraints).map(|(m, constraint)| m * constraint.unit * slope);
         merit::update_penalties(run, each);
-        model.lowest.minimum = x;
+        model.minimum = x;
     }
     if !model.surrogate.has_noise() {
         return;
     }
     let (mean, std, allowed) = lowest(problem, run, model);
-    model.lowest.incumbent = mean;
+    model.incumbent = mean;
     if allowed {
         let bound = model.outputs.to_user(mean) + std * model.outputs.slope(mean);
         run.now.noise.find(bound, run.now.told);
@@ -50,7 +50,7 @@ fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, boo
     let programs = if problem.settings.switches.preset == Preset::Paper { descent::PROGRAMS } else { PROGRAMS };
     let bound = Bound { kappa: -SPARE, caution: SPARE, programs };
     let how = (bound, run.now.beta, &*run.extent.moving(problem.domain));
-    let start = if model.lowest.minimum.is_empty() { &vec![0.0; frame.dim()] } else { &model.lowest.minimum };
+    let start = if model.minimum.is_empty() { &vec![0.0; frame.dim()] } else { &model.minimum };
     let (x, _) = descent::minimise(problem, frame, surrogate, how, start);
     let mut u = descent::place(problem, frame, &x);
     if let Some(allowed) = problem.known.nearest(problem.domain, &u, frame.centre()) {

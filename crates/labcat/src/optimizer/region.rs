@@ -1,13 +1,12 @@
 //! The region of a run: how far it reaches along each axis, the neighbours of a point that are left, and the configurations of a finite
 //! space.
 
-use super::problem::{Limited, Problem};
+use super::problem::Problem;
 use super::run::{Extent, LocalRun};
 use super::seen::Seen;
 use crate::domain::{Axis, Domain};
 use crate::known::Known;
 use crate::math;
-use crate::observations::Evaluation;
 use crate::rng::Rng;
 
 /// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
@@ -101,17 +100,12 @@ pub(super) fn listed(domain: &Domain, known: &Known) -> Vec<Vec<f64>> {
 }
 
 /// Any configuration that was never suggested and is allowed; `None` if none is found (in a space of reals, a hit is no accident).
-pub(super) fn unseen(
-    domain: &Domain,
-    limited: &Limited,
-    seen: &Seen,
-    told: &[Evaluation],
-    rng: &mut Rng,
-) -> Option<Vec<f64>> {
+pub(super) fn unseen(problem: Problem<'_>, rng: &mut Rng) -> Option<Vec<f64>> {
+    let Problem { domain, known, observations, seen, .. } = problem;
     if !domain.is_mixed() {
         return None;
     }
-    let is_new = |x: &mut Vec<f64>| limited.admits(domain, x) && !seen.contains(x);
+    let is_new = |x: &mut Vec<f64>| known.admits(domain, x) && !seen.contains(x);
     for _ in 0..RANDOM_TRIES {
         let cube: Vec<f64> = domain.parameters().iter().map(|_| rng.between(-1.0, 1.0)).collect();
         let mut x = domain.point(&domain.embed(&cube));
@@ -123,8 +117,8 @@ pub(super) fn unseen(
     // any. Those lie next to what was told.
     let length = domain.list_length()?;
     let start = (rng.unit() * length as f64) as u64;
-    let most = if limited.known.is_empty() { length } else { length.min(LISTED) };
+    let most = if known.known.is_empty() { length } else { length.min(LISTED) };
     let listed = (0..most).map(|k| domain.listed((start + k) % length));
-    let mut all = listed.chain(told.iter().flat_map(|e| domain.neighbours(&e.x)));
+    let mut all = listed.chain(observations.all().iter().flat_map(|e| domain.neighbours(&e.x)));
     all.find_map(|mut x| is_new(&mut x).then_some(x))
 }

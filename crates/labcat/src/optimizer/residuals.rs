@@ -1,6 +1,7 @@
 //! Least squares: if the residuals of each evaluation are told, a model of all of them is minimised inside a trust region of its own. The ratio of
 //! actual to predicted reduction adapts that region.
 
+use super::config::Noise;
 use super::dataset::Output;
 use super::merit::Merit;
 use super::model::Standing;
@@ -8,7 +9,7 @@ use super::nearest::Forecast;
 use super::problem::Problem;
 use super::report::RestartCause;
 use super::run::{LocalRun, median_length};
-use crate::domain::{Axis, Domain};
+use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
 use crate::linalg::{self, Matrix};
@@ -63,12 +64,9 @@ const BESIDE: f64 = 0.01;
 /// noise does, tells nothing of their slopes: it is to be made again, nearer to the best point or farther from it, and so is the rest of the design.
 /// Otherwise that begins where the model of the observations so far, along the axes that they explore, has its minimum. The answer is whether the
 /// point is to be evaluated again, to see whether there is noise.
-pub(super) fn adapt_design(
-    (domain, observations): (&Domain, &Observations),
-    run: &mut LocalRun,
-    position: usize,
-    may_be_noisy: bool,
-) -> bool {
+pub(super) fn adapt_design(problem: Problem<'_>, run: &mut LocalRun, position: usize) -> bool {
+    let Problem { domain, observations, .. } = problem;
+    let may_be_noisy = problem.settings.switches.noise != Noise::None;
     let around_start = run.is_around_start() && !domain.is_mixed();
     let best = run.best(observations).filter(|&p| around_start && !observations.residuals(p).is_empty());
     let Some((best, value)) = best.and_then(|p| Some((p, observations.value(p)?))) else { return false };
@@ -93,7 +91,7 @@ pub(super) fn adapt_design(
         scale_design(run, &centre, part);
         return false;
     }
-    let slope = |i: usize| slope((domain, observations), best, i).is_some();
+    let slope = |i: usize| slope(problem, best, i).is_some();
     let size = if exact { FINE } else { 1.0 };
     if run.now.members.len() == 1 + usize::from(may_be_noisy) {
         // Directions whose slopes are told are not explored; one point at least is: where the model has its minimum.
@@ -105,7 +103,7 @@ pub(super) fn adapt_design(
     }
     let near: Vec<usize> = run.now.members.iter().copied().filter(|&p| !is_far(p)).collect();
     let size = if (0..domain.dim()).all(slope) { run.radius } else { size * run.radius };
-    follow_design((domain, observations), run, (best, &near), size, !exact);
+    follow_design(problem, run, (best, &near), size, !exact);
     by_noise.is_none() && run.now.members.len() == 1
 }
 
@@ -118,20 +116,15 @@ pub(super) fn scale_design(run: &mut LocalRun, centre: &[f64], part: f64) {
 }
 
 /// Has the rest of a design begin where the model of the observations near the best has its minimum.
-fn follow_design(
-    (domain, observations): (&Domain, &Observations),
-    run: &mut LocalRun,
-    (best, near): (usize, &[usize]),
-    size: f64,
-    noisy: bool,
-) {
+fn follow_design(problem: Problem<'_>, run: &mut LocalRun, (best, near): (usize, &[usize]), size: f64, noisy: bool) {
+    let Problem { domain, observations, .. } = problem;
     let centre = observations.unit(best);
-    let slope = |i: usize| slope((domain, observations), best, i).is_some();
+    let slope = |i: usize| slope(problem, best, i).is_some();
     let explored = |i: &usize| slope(*i) || near.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
     let axes: Vec<usize> = (0..domain.dim()).filter(explored).collect();
-    let mut rows = nearest_rows((domain, observations), best, &axes, (0, false));
+    let mut rows = nearest_rows(problem, best, &axes, (0, false));
     rows.retain(|row| near.contains(&row.position));
-    add_slopes(&mut rows, (domain, observations), &axes, size);
+    add_slopes(&mut rows, problem, &axes, size);
     if axes.is_empty() || rows.len() <= axes.len() {
         return;
     }
@@ -201,7 +194,7 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
     let with_origin: Vec<Told> = std::iter::once(origin).chain(rows.iter().map(told)).collect();
     let mut gram = products.of(&with_origin, |told| match told {
         Told::Residuals(p) => (observations.residuals(p), true),
-        Told::Slopes(p, parameter) => (observations.jacobian(p, parameter), false),
+        Told::Slopes(p, parameter) => (observations.outcome(p).jacobian(parameter), false),
     });
     // A little beside its evaluation: that plus a step along the slopes.
     for (j, slope) in rows.iter().enumerate().filter_map(|(j, row)| Some((j + 1, row.slope?))) {
@@ -233,7 +226,7 @@ pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing
     if !(modelled || sloped) || run.radius == 0.0 || !problem.ends || standing.noisy {
         return None;
     }
-    let scale = if modelled { standing.merit } else { standing.range().min(standing.merit.abs()) };
+    let scale = if modelled { standing.merit } else { standing.range.min(standing.merit.abs()) };
     let changed =
         Merit::of_told(problem, run).told(problem, shown).map_or(f64::INFINITY, |merit| followed.from - merit);
     if followed.gain.max(changed.abs()) <= switches.precision * scale {
@@ -270,11 +263,10 @@ pub(super) fn find(
         return None;
     }
     let axes = run.extent.axes(domain);
-    let (d, mut rows) =
-        (axes.len(), nearest_rows((domain, observations), standing.best, &axes, (run.now.others, standing.noisy)));
+    let (d, mut rows) = (axes.len(), nearest_rows(problem, standing.best, &axes, (run.now.others, standing.noisy)));
     run.begin_radius(rows.iter().map(|row| &row.x));
     if problem.constraints() == 0 {
-        add_slopes(&mut rows, (domain, observations), &axes, run.radius);
+        add_slopes(&mut rows, problem, &axes, run.radius);
     }
     let centre = observations.unit(standing.best);
     // Where others lie nearer, the model has learned nothing from the newest step.
@@ -322,7 +314,7 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     let Problem { observations, domain, .. } = problem;
     let best = observations.best().filter(|&p| !observations.residuals(p).is_empty() && problem.constraints() == 0)?;
     let axes: Vec<usize> = (0..domain.dim()).filter(|&i| domain.axes()[i] == Axis::Real).collect();
-    let rows = nearest_rows((domain, observations), best, &axes, (0, true));
+    let rows = nearest_rows(problem, best, &axes, (0, true));
     if axes.is_empty() || rows.len() <= axes.len() + 2 {
         return None;
     }
@@ -366,17 +358,18 @@ struct Slope {
 }
 
 /// By which parameter the residuals of an evaluation change along an axis of the box, and how far that goes, if their derivatives were told.
-fn slope((domain, observations): (&Domain, &Observations), position: usize, axis: usize) -> Option<(usize, f64)> {
+fn slope(problem: Problem<'_>, position: usize, axis: usize) -> Option<(usize, f64)> {
+    let Problem { domain, observations, .. } = problem;
     let (parameter, u) = (domain.parameter_of(axis), observations.unit(position));
     let told = domain.axes()[axis] == Axis::Real
         && domain.is_active(parameter, &observations.all()[position].x)
-        && !observations.jacobian(position, parameter).is_empty();
+        && !observations.outcome(position).jacobian(parameter).is_empty();
     told.then(|| (parameter, domain.stretch(axis, u[axis])))
 }
 
 /// Puts rows for told derivatives behind those of their evaluations, the nearest, as many as the model takes.
-fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize], radius: f64) {
-    let is_told = |row: &Row| axes.iter().any(|&i| slope(data, row.position, i).is_some());
+fn add_slopes(rows: &mut Vec<Row>, problem: Problem<'_>, axes: &[usize], radius: f64) {
+    let is_told = |row: &Row| axes.iter().any(|&i| slope(problem, row.position, i).is_some());
     if !rows.iter().any(is_told) {
         return;
     }
@@ -390,7 +383,7 @@ fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize
         }
         rows.push(row.clone());
         for (k, (parameter, stretch)) in
-            axes.iter().enumerate().filter_map(|(k, &i)| Some((k, slope(data, row.position, i)?)))
+            axes.iter().enumerate().filter_map(|(k, &i)| Some((k, slope(problem, row.position, i)?)))
         {
             let (h, mut x) = (BESIDE * apart, row.x.clone());
             x[k] += h;
@@ -401,12 +394,8 @@ fn add_slopes(rows: &mut Vec<Row>, data: (&Domain, &Observations), axes: &[usize
 
 /// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together, and with
 /// noise.
-fn nearest_rows(
-    (domain, observations): (&Domain, &Observations),
-    best: usize,
-    axes: &[usize],
-    (pending, noisy): (usize, bool),
-) -> Vec<Row> {
+fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize], (pending, noisy): (usize, bool)) -> Vec<Row> {
+    let Problem { domain, observations, .. } = problem;
     let centre = observations.unit(best);
     let row = |position: usize| -> Row {
         let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
@@ -485,7 +474,8 @@ pub struct LocalResiduals {
 }
 
 /// The model that is most certain of its derivatives; `None` if too few evaluations lie around the point.
-pub(super) fn around(domain: &Domain, observations: &Observations, x: &[f64]) -> Option<LocalResiduals> {
+pub(super) fn around(problem: Problem<'_>, x: &[f64]) -> Option<LocalResiduals> {
+    let Problem { domain, observations, .. } = problem;
     let u = domain.place(x);
     let is_free = |i: &usize| {
         let parameter = domain.parameter_of(*i);
@@ -505,7 +495,7 @@ pub(super) fn around(domain: &Domain, observations: &Observations, x: &[f64]) ->
     let window = |&(left_out, used): &(usize, usize)| {
         let others = rows.iter().skip(1 + left_out * unknowns).take(used * unknowns);
         let rows: Vec<Row> = rows[..1].iter().chain(others).cloned().collect();
-        if rows.len() > unknowns + 1 { derivatives((domain, observations), rows, (&axes, &u)) } else { None }
+        if rows.len() > unknowns + 1 { derivatives(problem, rows, (&axes, &u)) } else { None }
     };
     let by_error =
         |a: &LocalResiduals, b: &LocalResiduals| a.weakest.total_cmp(&b.weakest).then(a.error.total_cmp(&b.error));
@@ -513,11 +503,8 @@ pub(super) fn around(domain: &Domain, observations: &Observations, x: &[f64]) ->
 }
 
 /// Derivatives at a point by the model of some observations around it.
-fn derivatives(
-    (domain, observations): (&Domain, &Observations),
-    mut rows: Vec<Row>,
-    (axes, u): (&[usize], &[f64]),
-) -> Option<LocalResiduals> {
+fn derivatives(problem: Problem<'_>, mut rows: Vec<Row>, (axes, u): (&[usize], &[f64])) -> Option<LocalResiduals> {
+    let Problem { domain, observations, .. } = problem;
     let (n, d) = (rows.len() as f64, axes.len());
     let spread: Vec<f64> = (0..d).map(|k| (rows.iter().map(|row| row.x[k].powi(2)).sum::<f64>() / n).sqrt()).collect();
     if spread.contains(&0.0) {

@@ -164,18 +164,14 @@ pub(super) struct Before {
 }
 
 impl LocalRun {
-    /// A run whose first suggestions are `first` (in the cube of the parameters, if given) and then a Latin hypercube; after a restart it may be
-    /// larger, when it matters more where to begin than to begin soon.
-    pub(super) fn new(
-        number: usize,
-        domain: &Domain,
-        settings: &Settings,
-        first: Option<Vec<f64>>,
-        rng: &mut Rng,
-    ) -> Self {
+    /// A run that begins with a Latin hypercube: the first run with the middle of the box before it, if so chosen; after a restart it may be larger,
+    /// when it matters more where to begin than to begin soon.
+    pub(super) fn new(number: usize, domain: &Domain, settings: &Settings, rng: &mut Rng) -> Self {
+        let n = domain.parameters().len();
         let factor = if number > 0 { settings.switches.restart_design } else { 1.0 };
+        let first = (number == 0 && settings.switches.centre_first).then(|| vec![0.0; n]);
         let points = (settings.initial_points as f64 * factor).ceil() as usize;
-        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), domain.parameters().len());
+        let mut design = design::latin_hypercube(rng, points - usize::from(first.is_some()), n);
         design.reverse();
         design.extend(first);
         let design = design.iter().map(|cube| domain.embed(cube)).collect();

@@ -37,7 +37,7 @@ pub(super) fn search(
     let (search, frame) = (search_of(problem, run)?, &run.now.frame);
     let (surrogate, kind) = (&model.surrogate, settings.switches.acquisition);
     let optimism = settings.switches.optimism * if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
-    let landscape = Landscape { surrogate, kind, incumbent: model.lowest.incumbent, optimism };
+    let landscape = Landscape { surrogate, kind, incumbent: model.incumbent, optimism };
     // Under noise a point may be evaluated again, but not while it is.
     let again = surrogate.has_noise();
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
@@ -224,10 +224,10 @@ impl<'a> Climb<'a> {
         if self.limited && self.search.refinements > 0 {
             let centre = self.run.now.frame.centre().to_vec();
             found.extend(self.refine(std::slice::from_ref(&centre), optimism));
-            let start = if self.model.lowest.minimum.is_empty() {
+            let start = if self.model.minimum.is_empty() {
                 centre
             } else {
-                descent::place(self.problem, &self.run.now.frame, &self.model.lowest.minimum)
+                descent::place(self.problem, &self.run.now.frame, &self.model.minimum)
             };
             let mut lowest = self.refine(&[start], 0.0);
             let improved = self.run.now.members.last() == Some(&self.model.standing.best);

@@ -1,18 +1,14 @@
 //! Saving and continuing: the state of an optimizer as JSON, exact to the last bit.
 
-use super::Optimizer;
 use super::config::Config;
-use super::portfolio::Portfolio;
-use super::problem::Pending;
-use super::report::Restart;
 use super::run::{Extent, LocalRun};
+use super::{Optimizer, State};
 use crate::domain::{Domain, Parameter};
 use crate::observations::Evaluation;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::{fmt, iter};
 
 /// Version of the format. A change that an older reader would misread gets a new number. A new option is no such change: a state that
@@ -38,10 +34,9 @@ pub enum StateError {
     Inconsistent(String),
 }
 
-/// What is written and read.
+/// What is written and read: the state itself, or its fields as they were read.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct State<'a> {
+struct Saved<'a, S> {
     version: u64,
     parameters: Cow<'a, [Parameter]>,
     config: Cow<'a, Config>,
@@ -49,18 +44,8 @@ struct State<'a> {
     /// How many evaluations belong to the state; a snapshot gets them from elsewhere.
     told: usize,
     evaluations: Cow<'a, [Evaluation]>,
-    pending: Cow<'a, [Pending]>,
-    cancelled: Cow<'a, [Vec<f64>]>,
-    queue: Cow<'a, VecDeque<Vec<f64>>>,
-    next_id: u64,
-    run: Cow<'a, LocalRun>,
-    portfolio: Cow<'a, Portfolio>,
-    #[serde(deserialize_with = "serde::Deserialize::deserialize")] // null, not missing
-    best_run: Cow<'a, Option<LocalRun>>,
-    #[serde(rename = "found")]
-    bound: Option<f64>,
-    restarts: Cow<'a, [Restart]>,
-    converged: bool,
+    #[serde(flatten)]
+    state: S,
 }
 
 impl Optimizer {
@@ -76,40 +61,31 @@ impl Optimizer {
     }
 
     fn saved(&self, evaluations: &[Evaluation]) -> String {
-        let state = State {
+        let saved = Saved {
             version: VERSION,
             parameters: self.domain.parameters().into(),
             config: Cow::Borrowed(self.config()),
             rng: Cow::Borrowed(&self.rng),
             told: self.observations.len(),
             evaluations: evaluations.into(),
-            pending: (&self.pending).into(),
-            cancelled: (&self.cancelled).into(),
-            queue: Cow::Borrowed(&self.queue),
-            next_id: self.next_id,
-            run: Cow::Borrowed(&self.run),
-            portfolio: Cow::Borrowed(&self.portfolio),
-            best_run: Cow::Borrowed(&self.best_run),
-            bound: self.bound,
-            restarts: (&self.restarts).into(),
-            converged: self.converged,
+            state: &self.state,
         };
         // Every number in the state is finite and every key a string, so nothing can fail here.
-        serde_json::to_string(&state).unwrap_or_default()
+        serde_json::to_string(&saved).unwrap_or_default()
     }
 
     /// Continues from [`Optimizer::to_json`].
     pub fn from_json(text: &str) -> Result<Self, StateError> {
-        State::parse(text)?.into_optimizer()
+        Saved::parse(text)?.into_optimizer()
     }
 
     /// Continues from [`Optimizer::snapshot`] and the evaluations that had been told by then, in the order told.
     pub fn restore(snapshot: &str, evaluations: Vec<Evaluation>) -> Result<Self, StateError> {
-        State { evaluations: evaluations.into(), ..State::parse(snapshot)? }.into_optimizer()
+        Saved { evaluations: evaluations.into(), ..Saved::parse(snapshot)? }.into_optimizer()
     }
 }
 
-impl State<'_> {
+impl Saved<'_, State> {
     fn parse(text: &str) -> Result<Self, StateError> {
         let malformed = |e: serde_json::Error| StateError::Malformed(e.to_string());
         let mut state: Value = serde_json::from_str(text).map_err(malformed)?;
@@ -121,7 +97,12 @@ impl State<'_> {
         }
         match state.get("version").and_then(Value::as_u64) {
             None => Err(StateError::Malformed("it has no version".into())),
-            Some(VERSION) => serde_json::from_value(state).map_err(malformed),
+            Some(VERSION) => {
+                let read: Saved<'_, Map<String, Value>> = serde_json::from_value(state).map_err(malformed)?;
+                let Saved { version, parameters, config, rng, told, evaluations, state } = read;
+                let state = serde_json::from_value(state.into()).map_err(malformed)?; // knows every field, or it is an error
+                Ok(Self { version, parameters, config, rng, told, evaluations, state })
+            }
             Some(found) => Err(StateError::Version { found }),
         }
     }
@@ -132,12 +113,16 @@ impl State<'_> {
         let mut fresh = Optimizer::new(domain, self.config.into_owned()).map_err(|e| wrong(&e))?;
         let domain = &fresh.domain;
         let suggested = || {
-            self.evaluations.iter().map(|e| &e.x).chain(self.pending.iter().map(|p| &p.x)).chain(self.cancelled.iter())
+            self.evaluations
+                .iter()
+                .map(|e| &e.x)
+                .chain(self.state.pending.iter().map(|p| &p.x))
+                .chain(self.state.cancelled.iter())
         };
         if self.evaluations.len() != self.told {
             return Err(wrong(&format!("it belongs to {} evaluations, not to {}", self.told, self.evaluations.len())));
         }
-        for x in suggested().chain(self.queue.iter()) {
+        for x in suggested().chain(self.state.queue.iter()) {
             domain.check(x).map_err(|e| wrong(&e))?;
         }
         suggested().for_each(|x| _ = fresh.seen.insert(x));
@@ -148,39 +133,28 @@ impl State<'_> {
                 return Err(wrong(&"a standard deviation is negative"));
             }
         }
-        let mut ids: Vec<_> = self.evaluations.iter().map(|e| e.id).chain(self.pending.iter().map(|p| p.id)).collect();
+        let mut ids: Vec<_> =
+            self.evaluations.iter().map(|e| e.id).chain(self.state.pending.iter().map(|p| p.id)).collect();
         ids.sort_unstable();
-        if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().is_some_and(|id| id.0 >= self.next_id) {
+        if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().is_some_and(|id| id.0 >= self.state.next_id) {
             return Err(wrong(&"an evaluation's id occurs twice or was never given out"));
         }
-        if self.next_id != (ids.len() + self.cancelled.len()) as u64 {
+        if self.state.next_id != (ids.len() + self.state.cancelled.len()) as u64 {
             return Err(wrong(&"the next id does not follow from those given out"));
         }
-        let runs = self.evaluations.iter().map(|e| e.run).chain(self.pending.iter().map(|p| p.run));
-        if self.run.number != self.restarts.len() || runs.into_iter().any(|run| run > self.run.number) {
+        let runs = self.evaluations.iter().map(|e| e.run).chain(self.state.pending.iter().map(|p| p.run));
+        if self.state.run.number != self.state.restarts.len() || runs.into_iter().any(|run| run > self.state.run.number)
+        {
             return Err(wrong(&"the number of local runs does not follow from the restarts"));
         }
-        let entries = self.portfolio.entries().map(|entry| &entry.run);
-        for run in iter::once(&*self.run).chain(self.best_run.iter()).chain(entries) {
+        let entries = self.state.portfolio.entries().map(|entry| &entry.run);
+        for run in iter::once(&self.state.run).chain(self.state.best_run.iter()).chain(entries) {
             run.check(domain.dim(), &self.evaluations).map_err(|why| wrong(&why))?;
         }
         for evaluation in self.evaluations.into_owned() {
             fresh.observations.push(&fresh.domain, evaluation);
         }
-        Ok(Optimizer {
-            rng: self.rng.into_owned(),
-            pending: self.pending.into_owned(),
-            cancelled: self.cancelled.into_owned(),
-            queue: self.queue.into_owned(),
-            next_id: self.next_id,
-            run: self.run.into_owned(),
-            portfolio: self.portfolio.into_owned(),
-            best_run: self.best_run.into_owned(),
-            bound: self.bound,
-            restarts: self.restarts.into_owned(),
-            converged: self.converged,
-            ..fresh
-        })
+        Ok(Optimizer { rng: self.rng.into_owned(), state: self.state, ..fresh })
     }
 }
 

@@ -42,7 +42,7 @@ impl Optimizer {
     /// The residuals and their derivatives at a point, estimated from the evaluations around it; `None` if there are too few, or no residuals.
     pub fn residuals_around(&self, x: &[f64]) -> Result<Option<LocalResiduals>, PointError> {
         self.domain.check(x)?;
-        Ok(residuals::around(&self.domain, &self.observations, x))
+        Ok(residuals::around(self.problem(), x))
     }
 
     /// The prediction of a model of all observations; `None` while there are too few.
@@ -56,9 +56,11 @@ impl Optimizer {
             self.domain.check(x)?;
         }
         let Some(posterior) = self.posterior() else { return Ok(None) };
-        let places: Vec<Vec<f64>> = points.iter().map(|x| self.domain.place(x)).collect();
-        let orient = |(mean, std)| Prediction { mean: self.config().direction.orient(mean), std };
-        Ok(Some(posterior.at(places.iter().map(Vec::as_slice)).into_iter().map(orient).collect()))
+        let prediction = |x: &&[f64]| {
+            let (mean, std) = posterior.in_units(&self.domain.place(x));
+            Prediction { mean: self.config().direction.orient(mean), std }
+        };
+        Ok(Some(points.iter().map(prediction).collect()))
     }
 
     /// The recommended point: with noise the one with the best posterior, which may never have been evaluated, otherwise the best
@@ -77,7 +79,7 @@ impl Optimizer {
 
     /// The models of all observations.
     fn posterior(&self) -> Option<Posterior> {
-        Posterior::of(self.problem(), &self.run)
+        Posterior::of(self.problem(), &self.state.run)
     }
 
     /// The parts that the model of a run is read from.
@@ -91,8 +93,8 @@ impl Optimizer {
         if !self.has_noise() {
             return self.observations.incumbent().is_some_and(|best| best <= target);
         }
-        let known = self.run.now.noise.best.map(|(bound, _)| bound);
-        known.into_iter().chain(self.bound).any(|bound| bound <= target)
+        let known = self.state.run.now.noise.best.map(|(bound, _)| bound);
+        known.into_iter().chain(self.state.bound).any(|bound| bound <= target)
             && self.recommended().is_some_and(|r| self.config().direction.orient(r.mean) + r.std <= target)
     }
 
@@ -100,13 +102,13 @@ impl Optimizer {
     pub fn has_noise(&self) -> bool {
         let problem = self.problem();
         let told = |output: Output| (0..self.observations.len()).any(|p| problem.told_std(output, p) > Some(0.0));
-        problem.outputs().any(|output| problem.sigma(&self.run, output) > 0.0 || told(output))
+        problem.outputs().any(|output| problem.sigma(&self.state.run, output) > 0.0 || told(output))
     }
 
     /// Standard deviation of the noise, in units of the objective, as given or as estimated so far. `None` if values count as exact, or if
     /// each was told with its own.
     pub fn noise_sigma(&self) -> Option<f64> {
-        Some(self.problem().sigma(&self.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
+        Some(self.problem().sigma(&self.state.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
     }
 
     /// How much each parameter matters: its share of the variation of the objective over the box, from all observations. `None` while there are
@@ -128,7 +130,8 @@ impl Optimizer {
 
     /// The trust region; during the initial design of a restart, that of the run that found the best point. `None` until there is a model.
     pub fn trust_region(&self) -> Option<Region> {
-        let run = [Some(&self.run), self.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
+        let run =
+            [Some(&self.state.run), self.state.best_run.as_ref()].into_iter().flatten().find(|run| run.started())?;
         let (frame, d) = (&run.now.frame, self.domain.dim());
         let centre = self.domain.point(frame.centre());
         let is_choice = |i: &usize| self.domain.axes()[*i] == Axis::Choice;

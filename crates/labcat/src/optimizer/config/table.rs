@@ -6,6 +6,7 @@ use super::{ConfigError, Preset, Scope};
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
 use crate::gp::likelihood::Curvature;
+use crate::names::in_words;
 use crate::observations::Direction;
 
 /// An option: one row of the table.
@@ -28,7 +29,18 @@ pub struct Switch {
 impl Switch {
     /// The values it takes, in words.
     pub fn allowed(&self) -> String {
-        self.kind.words(&self.range, self.optional)
+        let mut words = match self.kind {
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Whole => format!("an integer{}", self.range.words()),
+            Kind::Number if self.range == ANY => "a finite number".to_owned(),
+            Kind::Number => format!("a number{}", self.range.words()),
+            Kind::Choice(names) => in_words(names),
+            Kind::NumberOr(names) => format!("{}, or a number{}", names.join(", "), self.range.words()),
+        };
+        if self.optional {
+            words += ", or none";
+        }
+        words
     }
 
     /// The option of a name.

@@ -4,7 +4,6 @@ use super::Scope;
 use crate::acquisition::AcquisitionKind;
 use crate::gp::kernel::KernelKind;
 use crate::gp::likelihood::Curvature;
-use crate::names::in_words;
 use crate::observations::Direction;
 use strum::VariantNames;
 
@@ -80,7 +79,7 @@ impl Range {
     }
 
     /// The interval in words, after "a number" or "an integer".
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         let Range { low, low_included, high, high_included } = *self;
         match (low.is_finite(), high.is_finite()) {
             (false, _) => String::new(),
@@ -91,24 +90,6 @@ impl Range {
                 format!("{start} to {}{high}", if high_included { "" } else { "below " })
             }
         }
-    }
-}
-
-impl Kind {
-    /// What is allowed, in words.
-    pub(super) fn words(self, range: &Range, optional: bool) -> String {
-        let mut words = match self {
-            Self::Flag => "true or false".to_owned(),
-            Self::Whole => format!("an integer{}", range.words()),
-            Self::Number if *range == ANY => "a finite number".to_owned(),
-            Self::Number => format!("a number{}", range.words()),
-            Self::Choice(names) => in_words(names),
-            Self::NumberOr(names) => format!("{}, or a number{}", names.join(", "), range.words()),
-        };
-        if optional {
-            words += ", or none";
-        }
-        words
     }
 }
 

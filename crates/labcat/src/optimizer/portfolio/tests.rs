@@ -17,7 +17,7 @@ proptest! {
         let mut survey = LocalRun::with(0, Vec::new(), Frame::of_box(optimizer.domain.dim()), 1.0, Noisy::default());
         for (position, (kind, x, value)) in told.iter().enumerate() {
             optimizer.tell_point(&[f64::from(*kind), *x], f64::from(*value)).unwrap();
-            place_in_survey(&optimizer.domain, &optimizer.observations, &mut survey, position, true);
+            place_in_survey(&optimizer.domain, &optimizer.observations, &mut survey, position);
         }
         let members = &survey.now.members;
         let near = |p: usize, q: usize| told[p].0 == told[q].0 && (told[p].1 - told[q].1).abs() <= ALIKE;
@@ -56,6 +56,6 @@ fn what_is_surveyed() {
             let s = optimizer.ask().unwrap();
             optimizer.tell(s.id, f64::from(k)).unwrap();
         }
-        assert_eq!(optimizer.portfolio.survey.is_some(), surveyed, "{:?}", optimizer.domain());
+        assert_eq!(optimizer.state.portfolio.survey.is_some(), surveyed, "{:?}", optimizer.domain());
     }
 }

@@ -13,7 +13,7 @@ use proptest::test_runner::RngSeed;
 
 /// The first half of a step, up to the point where the invariants hold: the best member and the fit.
 fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>), RestartCause> {
-    let (problem, run, work) = (problem!(optimizer), &mut optimizer.run, &mut optimizer.work);
+    let (problem, run, work) = (problem!(optimizer), &mut optimizer.state.run, &mut optimizer.work);
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, Output::Objective, work);
     let standing = model::assess(problem, run, &outputs, work)?;
@@ -29,14 +29,15 @@ fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>)
 
 /// y′ of the members.
 fn outputs(optimizer: &Optimizer) -> Vec<f64> {
-    let mut y: Vec<f64> = optimizer.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).collect();
+    let mut y: Vec<f64> =
+        optimizer.state.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).collect();
     normalise(&mut y, optimizer.settings.switches.warp.then_some(MOST_MEDIANS), &mut Vec::new());
     y
 }
 
 /// Places of the members in the box.
 fn members(optimizer: &Optimizer) -> Vec<Vec<f64>> {
-    optimizer.run.now.members.iter().map(|&p| optimizer.observations.unit(p).to_vec()).collect()
+    optimizer.state.run.now.members.iter().map(|&p| optimizer.observations.unit(p).to_vec()).collect()
 }
 
 /// log p(Y′ | X′) of the members in a frame, at length-scales ℓ in it, with the nugget that the model used.
@@ -92,7 +93,7 @@ proptest! {
         }
         let mut middle = None;
         for _ in 0..100 {
-            let ready = optimizer.run.design.is_empty() && optimizer.run.now.members.len() >= design.min(d + 2);
+            let ready = optimizer.state.run.design.is_empty() && optimizer.state.run.now.members.len() >= design.min(d + 2);
             let mut trial = optimizer.clone();
             if ready && let Ok(found) = restore_invariants(&mut trial) {
                 optimizer = trial;
@@ -105,7 +106,7 @@ proptest! {
         prop_assert!(middle.is_some(), "no step with a middle in a hundred");
         let (best, gp, ell) = middle.unwrap();
         let places = members(&optimizer);
-        let frame = optimizer.run.now.frame.clone();
+        let frame = optimizer.state.run.now.frame.clone();
         let gp = &gp;
 
         // The best point is at the origin.
@@ -113,8 +114,8 @@ proptest! {
             prop_assert_eq!(gp.inputs()[(best, j)], 0.0);
         }
         prop_assert_eq!(frame.centre(), places[best].as_slice());
-        let told_best = optimizer.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).fold(f64::MAX, f64::min);
-        prop_assert_eq!(optimizer.observations.value(optimizer.run.now.members[best]).unwrap(), told_best);
+        let told_best = optimizer.state.run.now.members.iter().map(|&p| optimizer.observations.value(p).unwrap()).fold(f64::MAX, f64::min);
+        prop_assert_eq!(optimizer.observations.value(optimizer.state.run.now.members[best]).unwrap(), told_best);
 
         // Unit length-scales: the model of the new frame is that of the old one at ℓ*.
         let ell = &ell;
@@ -161,13 +162,13 @@ proptest! {
         let mut looked_at = 0;
         for _ in 0..60 {
             let suggestion = optimizer.ask().unwrap();
-            if optimizer.model.is_some() && optimizer.run.fresh() == 0 && optimizer.run.started() {
-                prop_assert!(optimizer.run.now.members.len() <= keep);
-                let of_run = optimizer.observations.all().iter().filter(|e| e.run == optimizer.run.number);
+            if optimizer.model.is_some() && optimizer.state.run.fresh() == 0 && optimizer.state.run.started() {
+                prop_assert!(optimizer.state.run.now.members.len() <= keep);
+                let of_run = optimizer.observations.all().iter().filter(|e| e.run == optimizer.state.run.number);
                 let best = of_run.min_by(|a, b| a.outcome.value().unwrap().total_cmp(&b.outcome.value().unwrap())).unwrap();
                 let position = optimizer.observations.position(best.id).unwrap();
-                prop_assert!(optimizer.run.now.members.contains(&position), "the best was discarded");
-                prop_assert!(optimizer.run.now.members.windows(2).all(|w| w[0] < w[1]), "the oldest first");
+                prop_assert!(optimizer.state.run.now.members.contains(&position), "the best was discarded");
+                prop_assert!(optimizer.state.run.now.members.windows(2).all(|w| w[0] < w[1]), "the oldest first");
                 looked_at += 1;
             }
             optimizer.tell(suggestion.id, rng.unit()).unwrap();
@@ -198,11 +199,11 @@ fn beyond_what_one_region_uses_suggestions_take_regions_of_every_size() {
     let mut optimizer = Optimizer::new(Domain::new(&vec![(-1.0, 1.0); d]).unwrap(), Config::default()).unwrap();
     for others in [0, d / 2 - 1, d / 2, 2 * d, 31, 63] {
         let crowd = ((1.0 + others as f64) / (0.5 * d as f64)).max(1.0);
-        optimizer.run.now.others = others;
-        optimizer.pending.clear();
+        optimizer.state.run.now.others = others;
+        optimizer.state.pending.clear();
         let mut shares = Vec::new();
         for _ in 0..64 {
-            shares.push(share_of_region(problem!(optimizer), &optimizer.run));
+            shares.push(share_of_region(problem!(optimizer), &optimizer.state.run));
             optimizer.suggest(vec![0.0; d], 0);
         }
         if crowd == 1.0 {
@@ -226,13 +227,13 @@ fn with_pending_evaluations_a_run_ends_by_precision_that_much_later() {
         optimizer.tell_point(&[x, x * x], value).unwrap();
     }
     let precision = optimizer.settings.switches.precision;
-    optimizer.run.now.frame = Frame::of_box(2).with_scale([1e-6; 2]); // its region is small
+    optimizer.state.run.now.frame = Frame::of_box(2).with_scale([1e-6; 2]); // its region is small
     for others in [0, 7, 31] {
         let still = 1.0 + others as f64;
         for (range, over) in [(0.9 / still, true), (1.1 / still, false)] {
-            optimizer.run.now.others = others;
-            optimizer.run.now.spread = 1.0 / (range * precision);
-            let (problem, run, work) = (problem!(optimizer), &mut optimizer.run, &mut optimizer.work);
+            optimizer.state.run.now.others = others;
+            optimizer.state.run.now.spread = 1.0 / (range * precision);
+            let (problem, run, work) = (problem!(optimizer), &mut optimizer.state.run, &mut optimizer.work);
             let outputs = model::normalise_outputs(problem, run, Output::Objective, work);
             assert_eq!(outputs.range(), 1.0);
             let standing = model::assess(problem, run, &outputs, work).unwrap();
