@@ -63,23 +63,23 @@ pub(crate) fn minimise(
         let corner = |(j, (low, high)): (usize, &(f64, f64))| if slope(j) > 0.0 { *low } else { *high };
         fit.minimiser = bounds.iter().enumerate().map(corner).collect();
     } else if fit.minimiser.is_empty() || !fit.minimiser.iter().zip(bounds).all(inside) {
-        fit.minimiser = descend(&Limited { fit, limits }, frame, bounds, starts);
+        fit.minimiser = descend(&Constrained { fit, limits }, frame, bounds, starts);
     }
     x.resize(frame.dim(), 0.0);
     frame.to_local(&fit.minimiser, &mut x);
-    let value = fit.evaluate(&x);
+    let value = fit.evaluate(|j| x[j]);
     let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
     fit.way = x;
     satisfied.then_some(value)
 }
 
 /// A polynomial to minimise where no other is above 0.
-struct Limited<'a> {
+struct Constrained<'a> {
     fit: &'a Polynomial,
     limits: &'a [Polynomial],
 }
 
-impl Program for Limited<'_> {
+impl Program for Constrained<'_> {
     fn look(&self, x: &[f64]) -> Look {
         let limits = self.limits.iter().map(|limit| limit.look(x)).map(|l| (l.value, l.gradient)).collect();
         Look { limits, ..self.fit.look(x) }
@@ -97,7 +97,7 @@ impl Program for Limited<'_> {
 
 /// The lowest minimum within bounds that quadratic programs find from the centre and further starts.
 fn descend(
-    program: &Limited<'_>,
+    program: &Constrained<'_>,
     frame: &Frame,
     bounds: &[(f64, f64)],
     starts: impl Iterator<Item = Vec<f64>>,

@@ -240,9 +240,7 @@ impl Domain {
                 u[span.first + label.min(span.count - 1)] = 1.0;
             }
         }
-        if self.is_mixed() {
-            self.snap(&mut u);
-        }
+        self.snap(&mut u);
         u
     }
 

@@ -52,7 +52,7 @@ fn is_pending(problem: Problem<'_>, run: &LocalRun) -> bool {
 
 /// Whether nothing but the bounds and reals is at play.
 fn is_plain(problem: Problem<'_>) -> bool {
-    problem.constraints() == 0 && problem.known.known.is_empty() && !problem.domain.is_mixed()
+    problem.constraints() == 0 && problem.known.is_empty() && !problem.domain.is_mixed()
 }
 
 /// Whether a fit of the nearest, made in a run as it is now, may rest on this observation.
@@ -179,7 +179,7 @@ fn limits(
         limits.push(limit);
     }
     let centre = vec![0.0; problem.domain.dim()];
-    let known = problem.known.known.in_frame(problem.domain, &run.now.frame, &centre);
+    let known = problem.known.in_frame(problem.domain, &run.now.frame, &centre);
     let axes = run.extent.axes(problem.domain);
     let moving = |slope: Vec<f64>| -> Vec<f64> { axes.iter().map(|&i| slope[i]).collect() };
     limits.extend(known.into_iter().map(|(g, slope)| Polynomial::linear(g, &moving(slope))));
@@ -202,16 +202,14 @@ pub(super) fn next(
     }
     let first = find(problem, run, model, work);
     // With pending points the step may be one done again, whose forecast was followed before.
-    let and_more = first.is_none() || !problem.pending.is_empty();
+    let is_last = first.is_some() && problem.pending.is_empty();
     let choice = first.and_then(|forecast| follow(problem, run, &forecast, id));
-    if choice.is_some() || !and_more || !is_plain(problem) || model.standing.noisy {
+    if choice.is_some() || is_last || !is_plain(problem) || model.standing.noisy {
         return choice;
     }
-    let further = quartic(problem, run, &model.outputs, work);
-    further.and_then(|forecast| follow(problem, run, &forecast, id)).or_else(|| {
-        let nearby = quadratic(problem, run, &model.outputs, work, id)?;
-        follow(problem, run, &nearby, id)
-    })
+    let quartic = quartic(problem, run, &model.outputs, work);
+    let choice = quartic.and_then(|forecast| follow(problem, run, &forecast, id));
+    choice.or_else(|| follow(problem, run, &quadratic(problem, run, &model.outputs, work, id)?, id))
 }
 
 /// Where a quadratic of the nearest observations, more of them than the model keeps, has its minimum, if it is convex. What such a fit
@@ -306,15 +304,15 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
 /// and where constraints, integers or categories are; with pending evaluations a forecast that fails costs little.
 fn follow(problem: Problem<'_>, run: &mut LocalRun, forecast: &Forecast, id: TrialId) -> Option<Choice> {
     let x = problem.known.nearest(problem.domain, &forecast.u, run.now.frame.centre())?;
-    let pending = is_pending(problem, run);
-    if problem.seen.contains(&x) || (pending && !is_plain(problem)) || run.is_near_pending(problem, &forecast.u) {
+    let (pending, plain) = (is_pending(problem, run), is_plain(problem));
+    if problem.seen.contains(&x) || (pending && !plain) || run.is_near_pending(problem, &forecast.u) {
         return None;
     }
     if !pending {
         let d = problem.domain.dim();
         let last = run.followed.filter(|followed| followed.failed_at(problem, run).is_some());
-        let wait = last.map_or(d, |followed| (2 * followed.wait).clamp(d, LONGEST_WAIT * d));
-        let wait = if run.now.others > 0 && is_plain(problem) { 0 } else { wait };
+        let longer = last.map_or(d, |followed| (2 * followed.wait).clamp(d, LONGEST_WAIT * d));
+        let wait = if run.now.others > 0 && plain { 0 } else { longer };
         let apart = |(a, b): (&f64, &f64)| (a - b).abs();
         let length = forecast.u.iter().zip(run.now.frame.centre()).map(apart).fold(0.0, f64::max);
         run.followed = Some(Followed { id, from: forecast.from, gain: forecast.gain, length, wait });

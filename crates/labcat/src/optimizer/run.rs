@@ -206,9 +206,9 @@ impl LocalRun {
         self.before.is_some()
     }
 
-    /// Whether it is in its first design, around a starting point.
-    pub(super) fn is_around_start(&self) -> bool {
-        self.radius > 0.0 && !self.started()
+    /// Whether it is in its first design, around a starting point of reals.
+    pub(super) fn is_around_start(&self, domain: &Domain) -> bool {
+        self.radius > 0.0 && !self.started() && !domain.is_mixed()
     }
 
     /// Whether the newest model would change with this observation: it is in the cache, or was when the newest step began.

@@ -58,7 +58,7 @@ impl Program for Quadratic<'_> {
     fn look(&self, x: &[f64]) -> Look {
         let gradient: Vec<f64> = (0..x.len()).map(|j| self.g[j] + linalg::dot(self.h.col(j), x)).collect();
         let value = x.iter().zip(&gradient).zip(&self.g).map(|((x, a), b)| 0.5 * x * (a + b)).sum();
-        let mut limits = self.problem.known.known.in_frame(self.problem.domain, &self.frame, x);
+        let mut limits = self.problem.known.in_frame(self.problem.domain, &self.frame, x);
         for (_, slope) in &mut limits {
             slope.iter_mut().zip(&self.moves).filter(|(_, moves)| !**moves).for_each(|(s, _)| *s = 0.0);
         }
