@@ -229,7 +229,7 @@ impl Known {
         best
     }
 
-    /// A random point that meets the constraints, as a place in the box.
+    /// A random point that satisfies the constraints, as a place in the box.
     pub(crate) fn sample(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
         if domain.is_mixed() {
             return self.sample_mixed(domain, rng);
@@ -242,7 +242,7 @@ impl Known {
                 if self.admits(domain, &mut x) {
                     return Ok(domain.place(&x));
                 }
-                // Towards where the linearised constraints are met.
+                // Towards where the linearised constraints are satisfied.
                 place = if moves > 0 { self.project(domain, &u) } else { None };
                 moves = moves.saturating_sub(1);
             }
@@ -285,7 +285,7 @@ impl Known {
         outside.chain(linear).chain(functions).map(|g| g.max(0.0)).sum()
     }
 
-    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Integers
+    /// The nearest place in the box to `u` that satisfies the constraints as they are there to first order, a little inside. Integers
     /// and categories stay: they have no slope.
     fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
@@ -314,7 +314,7 @@ impl Known {
         rows
     }
 
-    /// Each inequality at a place in the box, and its slope along the axes of a frame (equations are met by [`Known::repair`]).
+    /// Each inequality at a place in the box, and its slope along the axes of a frame (equations are satisfied by [`Known::repair`]).
     fn looks(&self, domain: &Domain, u: &[f64], frame: &Frame) -> Vec<(f64, Vec<f64>)> {
         const STEP: f64 = 1e-6;
         let d = u.len();

@@ -10,8 +10,8 @@ pub(crate) use labcat_numerics::polynomial::{Polynomial, Terms};
 
 /// Most of Newton's steps in a descent.
 const NEWTON_STEPS: usize = 100;
-/// A bound or a limit that is met up to rounding is met.
-const MET: f64 = 1e-9;
+/// Rounding of a bound or constraint, relative to the width between the bounds.
+const BOUND_ROUNDING: f64 = 1e-9;
 
 /// Whether the newest minimiser of a polynomial of a frame's coordinates is a minimum beyond the bounds that it was sought in: a quadratic curves up
 /// along all coordinates but those that a face of [−1, 1]^d holds.
@@ -68,7 +68,7 @@ pub(crate) fn minimise(
     x.resize(frame.dim(), 0.0);
     frame.to_local(&fit.minimiser, &mut x);
     let value = fit.evaluate(|j| x[j]);
-    let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
+    let satisfied = limits.iter().all(|limit| limit.value(&x) <= BOUND_ROUNDING);
     fit.way = x;
     satisfied.then_some(value)
 }
@@ -109,7 +109,7 @@ fn descend(
     let found = std::iter::once(frame.local(&nearest)).chain(starts).map(descend).map(|x| (program.fit.value(&x), x));
     let x = found.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
     let snap = |(u, (low, high)): (f64, &(f64, f64))| {
-        let (u, width) = (u.clamp(*low, *high), MET * (high - low));
+        let (u, width) = (u.clamp(*low, *high), BOUND_ROUNDING * (high - low));
         if u - low <= width {
             *low
         } else if high - u <= width {

@@ -64,11 +64,15 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
 /// The polynomials of the members, the simplest first.
 const SIMPLEST_FIRST: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
 
-/// The members along the axes that move: places in a frame, and the median of how much worse than the best each is by merit.
+/// The members along the axes that move: places in a frame, the median of how much worse than the best each is by merit, the best merit, the range
+/// of the values, and how far a fit may miss the newest.
 struct Members<'a> {
     x: &'a Matrix,
     frame: &'a Frame,
     typical: f64,
+    from: f64,
+    range: f64,
+    allowed: f64,
 }
 
 /// Finds out whether a polynomial of the other members would have predicted the newest one far better than the model, and predicts
@@ -90,9 +94,9 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     work.scratch.clone_from(&work.merits);
     let typical = math::median(&mut work.scratch)?;
     bounds_of(&mut work.bounds, problem.domain.dim(), members.iter().map(|&p| observations.unit(p)));
+    let these = Members { x: gp.inputs(), frame: &run.now.frame, typical, from, range, allowed };
     if !problem.domain.is_mixed() {
-        let these = Members { x: gp.inputs(), frame: &run.now.frame, typical };
-        return best_fit(problem, run, (from, range, allowed), &these, work);
+        return best_fit(problem, run, &these, work);
     }
     let axes = run.extent.axes(problem.domain);
     let mut x = Matrix::zeros(gp.len(), axes.len());
@@ -100,29 +104,24 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
         x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
     }
     work.bounds = axes.iter().map(|&i| work.bounds[i]).collect();
-    let these = Members { x: &x, frame: &run.now.frame.block(&axes), typical };
-    let found = best_fit(problem, run, (from, range, allowed), &these, work)?;
+    let these = Members { x: &x, frame: &run.now.frame.block(&axes), ..these };
+    let found = best_fit(problem, run, &these, work)?;
     let mut u = run.now.frame.centre().to_vec();
     axes.iter().zip(&found.u).for_each(|(&i, value)| u[i] = *value);
     Some(Forecast { u, ..found })
 }
 
-/// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above `from`, in units of `range`, and it may
-/// miss the newest value by `allowed`.
-fn best_fit(
-    problem: Problem<'_>,
-    run: &LocalRun,
-    (from, range, allowed): (f64, f64, f64),
-    members: &Members<'_>,
-    work: &mut Workspace,
-) -> Option<Forecast> {
+/// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above
+/// the best merit, in units of the range.
+fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &mut Workspace) -> Option<Forecast> {
+    let &Members { frame, from, range, allowed, .. } = members;
     let limits = limits(problem, run, members, work)?;
     if run.now.others > 0 && limits.is_empty() {
         // While one is pending where the observations end, others would be sent to nearly the same place.
         work.bounds.fill((-1.0, 1.0));
     }
     for terms in SIMPLEST_FIRST {
-        let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
+        let (y, fit) = (&work.linear, &mut work.polynomial);
         let predicts = |error: f64| error * range <= allowed;
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
         let lowest = polynomial::minimise(fit, &limits, frame, &work.bounds, std::iter::empty());

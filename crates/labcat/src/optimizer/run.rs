@@ -10,8 +10,8 @@ use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
-/// Ratios of actual to predicted reduction below which a forecast's trust region shrinks and above which it grows; the factors; and a ratio as
-/// near to 1 as this lets it grow by more.
+/// Ratios of actual to predicted reduction below which a forecast's trust region shrinks and above which it grows, and the factors: those of
+/// NEWUOA. A ratio as near to 1 as this lets it grow by more.
 const POOR: f64 = 0.1;
 const GOOD: f64 = 0.7;
 const SHRINK: f64 = 0.5;

@@ -41,13 +41,16 @@ pub(super) fn search(
     // Under noise a point may be evaluated again, but not while it is.
     let again = surrogate.has_noise();
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
-    let bounds_only = !(domain.is_mixed() || surrogate.has_more()) && problem.known.is_empty();
+    let limited = surrogate.has_more() || !problem.known.is_empty();
     let maximiser = &mut work.maximiser;
-    if bounds_only {
-        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
-    } else {
-        let found = Climb::new(problem, run, model, (landscape, search), extent, maximiser).search(is_new, rng);
+    if limited || domain.is_mixed() {
+        let (moves, mut reach) = (extent.moving(domain), Vec::new());
+        region::reach(problem, run, search.beta, &mut reach);
+        let climb = Climb { problem, run, model, landscape, search, extent, moves, reach, limited, maximiser };
+        let found = climb.search(is_new, rng);
         maximiser.load(domain.dim(), &found);
+    } else {
+        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
     }
     while let Some(candidate) = maximiser.best() {
         let (index, score, mean) = (candidate.index, candidate.score, candidate.mean);
@@ -112,21 +115,7 @@ struct Climb<'a> {
     maximiser: &'a mut Maximiser,
 }
 
-impl<'a> Climb<'a> {
-    fn new(
-        problem: Problem<'a>,
-        run: &'a LocalRun,
-        model: &'a Model,
-        (landscape, search): (Landscape<'a>, Search),
-        extent: Extent,
-        maximiser: &'a mut Maximiser,
-    ) -> Self {
-        let (moves, mut reach) = (extent.moving(problem.domain), Vec::new());
-        region::reach(problem, run, search.beta, &mut reach);
-        let limited = model.surrogate.has_more() || !problem.known.is_empty();
-        Self { problem, run, model, landscape, search, extent, moves, reach, limited, maximiser }
-    }
-
+impl Climb<'_> {
     /// Every configuration of a small space, or the neighbours that are left once nothing else is to be gained; else samples and climbs.
     fn search(mut self, is_new: impl Fn(&[f64]) -> bool, rng: &mut Rng) -> Vec<Scored> {
         let (problem, domain) = (self.problem, self.problem.domain);
