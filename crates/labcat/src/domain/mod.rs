@@ -240,7 +240,9 @@ impl Domain {
                 u[span.first + label.min(span.count - 1)] = 1.0;
             }
         }
-        self.snap(&mut u);
+        if self.is_mixed() {
+            self.snap(&mut u);
+        }
         u
     }
 

@@ -164,8 +164,11 @@ impl Portfolio {
         }
         let settings = settings_of_reals(problem);
         let step = propose(Problem { settings: &settings, ..problem }, &mut kept.run, tools, Extent::Reals);
-        self.kept = step.is_ok().then_some(kept);
-        tools.work.reclaim(if step.is_ok() { None } else { tools.model.take() });
+        if step.is_err() {
+            tools.work.reclaim(tools.model.take());
+        } else {
+            self.kept = Some(kept);
+        }
         step.ok()
     }
 
