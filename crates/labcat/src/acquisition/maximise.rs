@@ -235,10 +235,10 @@ impl Maximiser {
 
     /// A point along the gradient that is worth more than `score`, in `trial`, its place in `u` and its prediction in `at`: that worth and its slopes.
     fn line_search(&mut self, mut length: f64, score: f64, task: Task<'_>) -> Option<(f64, Slopes)> {
-        const LENGTHS: usize = 6;
+        const SHORTENINGS: usize = 6;
         const CONTRACTION: f64 = 0.3;
         let (Task { landscape, frame, lattice, .. }, beta) = (task, task.search.beta);
-        for _ in 0..LENGTHS {
+        for _ in 0..SHORTENINGS {
             self.trial.clear();
             self.trial.extend(self.x.iter().zip(&self.gradient).map(|(x, g)| {
                 let stays = lattice.is_some() && *g == 0.0;
