@@ -49,7 +49,6 @@ pub struct Polynomial {
     /// The second derivatives at 0.
     hessian: Matrix,
     factor: Matrix,
-    x: Vec<f64>,
     values: Vec<f64>,
     /// Where it is least, for whoever looks for that.
     pub minimiser: Vec<f64>,
@@ -91,8 +90,7 @@ impl Polynomial {
     fn solve(&mut self) -> bool {
         let determined = linalg::least_squares(&mut self.system, &mut self.coefficients);
         let d = self.d;
-        self.hessian.reshape(d, d);
-        self.hessian.fill(0.0);
+        self.hessian.reset(d, d);
         for (factor, &(earlier, j)) in self.coefficients[1..].iter().zip(&self.monomials) {
             if (1..=d).contains(&earlier) {
                 self.hessian[(earlier - 1, j)] += factor;
@@ -132,33 +130,28 @@ impl Polynomial {
     }
 
     /// The monomials at `x`.
-    fn monomials_at(&self, x: &[f64], values: &mut Vec<f64>) {
+    fn monomials_at(&self, x: impl Fn(usize) -> f64, values: &mut Vec<f64>) {
         values.clear();
         values.push(1.0);
         for &(earlier, j) in &self.monomials {
-            values.push(values[earlier] * x[j]);
+            values.push(values[earlier] * x(j));
         }
     }
 
     /// Its value at `x`.
     pub fn value(&self, x: &[f64]) -> f64 {
         let mut values = Vec::with_capacity(self.coefficients.len());
-        self.monomials_at(x, &mut values);
+        self.monomials_at(|j| x[j], &mut values);
         linalg::dot(&values, &self.coefficients)
     }
 
     /// Its value at row `row` of `x`.
     pub fn at_row(&mut self, x: &Matrix, row: usize) -> f64 {
-        let mut place = std::mem::take(&mut self.x);
-        place.clear();
-        place.extend((0..x.cols()).map(|j| x[(row, j)]));
-        let value = self.evaluate(&place);
-        self.x = place;
-        value
+        self.evaluate(|j| x[(row, j)])
     }
 
-    /// Its value at `x`, without an allocation.
-    pub fn evaluate(&mut self, x: &[f64]) -> f64 {
+    /// Its value at coordinates, without an allocation.
+    pub fn evaluate(&mut self, x: impl Fn(usize) -> f64) -> f64 {
         let mut values = std::mem::take(&mut self.values);
         self.monomials_at(x, &mut values);
         let value = linalg::dot(&values, &self.coefficients);
@@ -166,21 +159,15 @@ impl Polynomial {
         value
     }
 
-    /// Its value at `x`, and the standard deviation of that for rows of weight 1 with errors of standard deviation 1.
+    /// Its value at `x`, and the standard deviation of that for rows of weight 1 with errors of standard deviation 1: |R⁻ᵀ t| of the monomials t.
     pub fn at(&self, x: &[f64]) -> (f64, f64) {
-        let mut values = Vec::new();
-        self.monomials_at(x, &mut values);
-        (linalg::dot(&values, &self.coefficients), self.std_of(&values))
-    }
-
-    /// |R⁻ᵀ t|: the standard deviation of the sum of the coefficients, each times its t.
-    fn std_of(&self, t: &[f64]) -> f64 {
-        let mut solved: Vec<f64> = Vec::with_capacity(t.len());
-        for (j, t) in t.iter().enumerate() {
+        let (mut values, mut solved) = (Vec::new(), Vec::new());
+        self.monomials_at(|j| x[j], &mut values);
+        for (j, t) in values.iter().enumerate() {
             let rest = linalg::dot(&self.system.col(j)[..j], &solved);
             solved.push((t - rest) / self.system[(j, j)]);
         }
-        linalg::dot(&solved, &solved).sqrt()
+        (linalg::dot(&values, &self.coefficients), linalg::dot(&solved, &solved).sqrt())
     }
 
     /// Its monomials.
@@ -223,7 +210,7 @@ impl Polynomial {
 impl Program for Polynomial {
     fn look(&self, x: &[f64]) -> Look {
         let (mut values, mut gradient) = (Vec::with_capacity(self.coefficients.len()), vec![0.0; x.len()]);
-        self.monomials_at(x, &mut values);
+        self.monomials_at(|j| x[j], &mut values);
         if self.terms.degree() <= 2 {
             gradient.copy_from_slice(&self.coefficients[1..=x.len()]);
             x.iter().enumerate().for_each(|(j, x)| linalg::axpy(&mut gradient, *x, self.hessian.col(j)));
@@ -239,7 +226,7 @@ impl Program for Polynomial {
             return self.hessian.clone();
         }
         let (d, mut values) = (x.len(), Vec::with_capacity(self.coefficients.len()));
-        self.monomials_at(x, &mut values);
+        self.monomials_at(|j| x[j], &mut values);
         let worth = self.worth(x);
         let mut hessian = Matrix::zeros(d, d);
         let (mut slopes, mut bends) = (vec![0.0; values.len()], vec![0.0; values.len()]);

@@ -4,7 +4,7 @@
 use crate::linalg::{self, Matrix};
 
 /// A violation that counts, in the units of a constraint whose normal has length one, relative to the size of its terms.
-const ROUNDING: f64 = 1e-13;
+const VIOLATION_ROUNDING: f64 = 1e-13;
 
 /// Changes of the active set per constraint and variable before a program is given up.
 const CHANGES: usize = 10;
@@ -102,13 +102,13 @@ pub fn factor_convex(h: &Matrix, floor: f64) -> Option<Matrix> {
     None
 }
 
-/// The point nearest to the origin of d dimensions that meets all constraints.
+/// The point nearest to the origin of d dimensions that satisfies all constraints.
 pub fn nearest(d: usize, within: &Halfspaces) -> Option<Vec<f64>> {
     let factor = factor_convex(&Matrix::identity(d), 0.0)?;
     minimise(&factor, &vec![0.0; d], within).map(|solved| solved.x)
 }
 
-/// The solution for H = L Lᵀ, or `None` if no point meets all constraints (or rounding lets none be found).
+/// The solution for H = L Lᵀ, or `None` if no point satisfies all constraints (or rounding lets none be found).
 pub fn minimise(factor: &Matrix, g: &[f64], within: &Halfspaces) -> Option<Solved> {
     let mut x: Vec<f64> = g.iter().map(|g| -g).collect();
     linalg::solve(factor, &mut x);
@@ -144,14 +144,14 @@ impl Active<'_> {
             }
             let size = b.abs() + a.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
             let length = linalg::dot(a, a).sqrt();
-            if by > ROUNDING * size && length > 0.0 && worst.is_none_or(|(_, w)| by / length > w) {
+            if by > VIOLATION_ROUNDING * size && length > 0.0 && worst.is_none_or(|(_, w)| by / length > w) {
                 worst = Some((i, by / length));
             }
         }
         worst.map(|(i, _)| i)
     }
 
-    /// Moves a point until it meets one more constraint; those whose multipliers reach zero on the way leave. `None` if it cannot be met, or not
+    /// Moves a point until it satisfies one more constraint; those whose multipliers reach zero on the way leave. `None` if it cannot be satisfied, or not
     /// with the changes that are left.
     fn enter(&mut self, entering: usize, x: &mut [f64], changes: &mut usize) -> Option<()> {
         let (a, b) = (self.within.normal(entering), self.within.offsets[entering]);

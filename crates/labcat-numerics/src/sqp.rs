@@ -15,7 +15,7 @@ pub struct Look {
     pub limits: Vec<(f64, Vec<f64>)>,
 }
 
-/// A smooth function to minimise where smooth constraints are met.
+/// A smooth function to minimise where smooth constraints are satisfied.
 pub trait Program {
     /// The value, the constraints and their gradients at a point.
     fn look(&self, x: &[f64]) -> Look;
@@ -24,17 +24,17 @@ pub trait Program {
     fn hessian(&self, x: &[f64], multipliers: &[f64]) -> Matrix;
 }
 
-/// What a unit of violation costs in a program that cannot meet its constraints, in units of the value.
+/// The penalty for a unit of violation in a program whose constraints cannot be satisfied, in units of the value.
 const ELASTIC: f64 = 1e3;
 
-/// Lengths of a step that are tried, each a part of the one before.
-const BACKTRACKS: usize = 8;
-const SHORTER: f64 = 0.4;
+/// Lengths of a step that are tried, each this part of the one before.
+const STEP_LENGTHS: usize = 8;
+const STEP_CONTRACTION: f64 = 0.4;
 /// Only steps longer than this part of the radius are shortened.
 const SHORT: f64 = 1e-8;
 
 /// A local minimum over `within`, a convex set of size about `radius` that holds `start`: at most `rounds` quadratic programs. Where the
-/// constraints cannot be met they are violated as little as the programs can tell. Gives the
+/// constraints cannot be satisfied they are violated as little as the programs can tell. Gives the
 /// point and the multipliers of the constraints, those of the last program.
 pub fn minimise(
     program: &impl Program,
@@ -46,7 +46,7 @@ pub fn minimise(
     let mut x = start.to_vec();
     let mut here = program.look(&x);
     let mut multipliers = vec![0.0; here.limits.len()];
-    let mut price = 0.0_f64;
+    let mut penalty = 0.0_f64;
     for _ in 0..rounds {
         let h = program.hessian(&x, &multipliers);
         let steepest = linalg::dot(&here.gradient, &here.gradient).sqrt();
@@ -54,11 +54,11 @@ pub fn minimise(
         let fixed = within.len();
         multipliers.clear();
         multipliers.extend_from_slice(&step.multipliers[fixed..fixed + here.limits.len()]);
-        price = multipliers.iter().fold(price, |a, m| a.max(1.5 * m));
-        let cost = |l: &Look| l.value + price * l.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>();
+        penalty = multipliers.iter().fold(penalty, |a, m| a.max(1.5 * m));
+        let cost = |l: &Look| l.value + penalty * l.limits.iter().map(|(g, _)| g.max(0.0)).sum::<f64>();
         let farthest = step.x.iter().take(x.len()).fold(0.0_f64, |a, p| a.max(p.abs()));
         // Where so short a step leads no lower, the rest is rounding. (Along a curved constraint it may violate that by more than it gains.)
-        let trials = if here.limits.is_empty() && farthest < SHORT * radius { 1 } else { BACKTRACKS };
+        let trials = if here.limits.is_empty() && farthest < SHORT * radius { 1 } else { STEP_LENGTHS };
         let mut length = 1.0;
         let mut moved = false;
         for _ in 0..trials {
@@ -68,7 +68,7 @@ pub fn minimise(
                 (x, here, moved) = (trial, there, true);
                 break;
             }
-            length *= SHORTER;
+            length *= STEP_CONTRACTION;
         }
         if !moved || farthest < 1e-12 * radius {
             break;
@@ -77,7 +77,7 @@ pub fn minimise(
     (x, multipliers)
 }
 
-/// The step of one quadratic program: with the constraints linearised or, where they contradict each other, at a price.
+/// The step of one quadratic program: with the constraints linearised or, where they contradict each other, as penalties.
 fn solve(h: &Matrix, here: &Look, within: &Halfspaces, x: &[f64], floor: f64) -> Option<qp::Solved> {
     let d = x.len();
     let mut rows = within.moved(x);

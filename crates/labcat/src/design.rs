@@ -56,9 +56,9 @@ pub(crate) fn around(
                     let by = by.max(p.step());
                     (start[i] - by, start[i] + by)
                 };
-                let fits_above = high <= p.high || p.high - start[i] >= start[i] - p.low;
-                let fits_below = low >= p.low;
-                let above = if fits_above && fits_below && high <= p.high { rng.unit() < 0.5 } else { fits_above };
+                let (fits_above, fits_below) = (high <= p.high, low >= p.low);
+                let roomier_above = p.high - start[i] >= start[i] - p.low;
+                let above = if fits_above && fits_below { rng.unit() < 0.5 } else { fits_above || roomier_above };
                 p.nearest(if above { high } else { low })
             }
         };

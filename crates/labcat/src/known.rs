@@ -37,6 +37,10 @@ pub struct Known {
     pub(crate) linear_functions: Vec<(Vec<f64>, f64)>,
     /// The equations, each solved for one parameter: the factors of the other parameters, and the constant.
     dependent: Vec<(usize, Vec<f64>, f64)>,
+    /// A place in the box that satisfies the constraints.
+    pub(crate) inside: Vec<f64>,
+    /// Of a small finite space, every configuration that does.
+    pub(crate) listed: Option<Vec<Vec<f64>>>,
 }
 
 impl fmt::Debug for Known {
@@ -77,8 +81,11 @@ const REJECTIONS: usize = 100;
 /// How often one of these is moved.
 const MOVES: usize = 20;
 
-/// Halvings of a segment towards a point that meets the constraints.
+/// Halvings of a segment towards a point that satisfies the constraints.
 const BISECTIONS: usize = 60;
+
+/// Projections of a mixed point before such a segment is searched.
+const PROJECTIONS: usize = 5;
 
 /// What an equation may be off by, relative to the size of its terms: rounding.
 const TERMS_ROUNDING: f64 = 1e-12;
@@ -175,14 +182,33 @@ impl Known {
         }
     }
 
-    /// Whether a point is in the bounds and meets the constraints, after [`Known::repair`].
+    /// Whether a point in user units is in the bounds and satisfies the constraints, after [`Known::repair`].
     pub(crate) fn admits(&self, domain: &Domain, x: &mut [f64]) -> bool {
         self.repair(x);
-        domain.check(x).is_ok() && self.allows(x)
+        self.is_empty() || domain.check(x).is_ok() && self.allows(x)
     }
 
-    /// The point on the way from `u` to `inside` that is nearest to `u` and meets the constraints, both places in the box; in user units.
-    pub(crate) fn pull(&self, domain: &Domain, u: &[f64], inside: &[f64]) -> Option<Vec<f64>> {
+    /// The allowed point nearest to a place in the box, in user units: the place itself; one with its integers and categories, if the reals
+    /// alone can satisfy the constraints; else one on the way to `centre` or to the place known to be allowed.
+    pub(crate) fn nearest(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
+        let mut x = domain.point(u);
+        if self.admits(domain, &mut x) {
+            return Some(x);
+        }
+        let mut place = u.to_vec();
+        for _ in 0..if domain.is_mixed() { PROJECTIONS } else { 0 } {
+            let Some(next) = self.project(domain, &place) else { break };
+            place = next;
+            domain.to_user(&place, &mut x);
+            if self.admits(domain, &mut x) {
+                return Some(x);
+            }
+        }
+        self.pull(domain, u, centre).or_else(|| self.pull(domain, u, &self.inside))
+    }
+
+    /// The point on the way from `u` to `inside` that is nearest to `u` and satisfies the constraints, both places in the box; in user units.
+    fn pull(&self, domain: &Domain, u: &[f64], inside: &[f64]) -> Option<Vec<f64>> {
         let at = |part: f64| {
             let place: Vec<f64> = u.iter().zip(inside).map(|(u, i)| i + part * (u - i)).collect();
             let mut x = domain.point(&place);
@@ -203,7 +229,7 @@ impl Known {
         best
     }
 
-    /// A random point that meets the constraints, as a place in the box.
+    /// A random point that satisfies the constraints, as a place in the box.
     pub(crate) fn sample(&self, domain: &Domain, rng: &mut Rng) -> Result<Vec<f64>, KnownError> {
         if domain.is_mixed() {
             return self.sample_mixed(domain, rng);
@@ -216,7 +242,7 @@ impl Known {
                 if self.admits(domain, &mut x) {
                     return Ok(domain.place(&x));
                 }
-                // Towards where the linearised constraints are met.
+                // Towards where the linearised constraints are satisfied.
                 place = if moves > 0 { self.project(domain, &u) } else { None };
                 moves = moves.saturating_sub(1);
             }
@@ -259,9 +285,9 @@ impl Known {
         outside.chain(linear).chain(functions).map(|g| g.max(0.0)).sum()
     }
 
-    /// The nearest place in the box to `u` that meets the constraints as they are there to first order, a little inside. Integers
+    /// The nearest place in the box to `u` that satisfies the constraints as they are there to first order, a little inside. Integers
     /// and categories stay: they have no slope.
-    pub(crate) fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
+    fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
         let mut within = Halfspaces::cube(d, 1.0).moved(u);
         for (g, normal) in self.looks(domain, u, &Frame::of_box(d)) {
@@ -288,7 +314,7 @@ impl Known {
         rows
     }
 
-    /// Each inequality at a place in the box, and its slope along the axes of a frame (equations are met by [`Known::repair`]).
+    /// Each inequality at a place in the box, and its slope along the axes of a frame (equations are satisfied by [`Known::repair`]).
     fn looks(&self, domain: &Domain, u: &[f64], frame: &Frame) -> Vec<(f64, Vec<f64>)> {
         const STEP: f64 = 1e-6;
         let d = u.len();

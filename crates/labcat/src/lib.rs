@@ -26,7 +26,7 @@
 //! | 12 | maximise EI | `optimizer::search::search`, `acquisition::maximise::Maximiser` |
 //! | 14, 15 | append | `optimizer::Optimizer::tell` |
 //!
-//! Imports follow the data: domain → design → observations → frame → polynomial → gp → length_scale → trust_region →
+//! Imports follow the data: domain → design → observations → frame → known → polynomial → gp → length_scale → trust_region →
 //! acquisition → optimizer. A test fails on a circle. Matrices, quadratic programs and the like are in another crate, `labcat-numerics`.
 //!
 //! # Guarantees

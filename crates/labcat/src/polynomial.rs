@@ -10,8 +10,8 @@ pub(crate) use labcat_numerics::polynomial::{Polynomial, Terms};
 
 /// Most of Newton's steps in a descent.
 const NEWTON_STEPS: usize = 100;
-/// A bound or a limit that is met up to rounding is met.
-const MET: f64 = 1e-9;
+/// Rounding of a bound or constraint, relative to the width between the bounds.
+const BOUND_ROUNDING: f64 = 1e-9;
 
 /// Whether the newest minimiser of a polynomial of a frame's coordinates is a minimum beyond the bounds that it was sought in: a quadratic curves up
 /// along all coordinates but those that a face of [−1, 1]^d holds.
@@ -63,23 +63,23 @@ pub(crate) fn minimise(
         let corner = |(j, (low, high)): (usize, &(f64, f64))| if slope(j) > 0.0 { *low } else { *high };
         fit.minimiser = bounds.iter().enumerate().map(corner).collect();
     } else if fit.minimiser.is_empty() || !fit.minimiser.iter().zip(bounds).all(inside) {
-        fit.minimiser = descend(&Limited { fit, limits }, frame, bounds, starts);
+        fit.minimiser = descend(&Constrained { fit, limits }, frame, bounds, starts);
     }
     x.resize(frame.dim(), 0.0);
     frame.to_local(&fit.minimiser, &mut x);
-    let value = fit.evaluate(&x);
-    let satisfied = limits.iter().all(|limit| limit.value(&x) <= MET);
+    let value = fit.evaluate(|j| x[j]);
+    let satisfied = limits.iter().all(|limit| limit.value(&x) <= BOUND_ROUNDING);
     fit.way = x;
     satisfied.then_some(value)
 }
 
 /// A polynomial to minimise where no other is above 0.
-struct Limited<'a> {
+struct Constrained<'a> {
     fit: &'a Polynomial,
     limits: &'a [Polynomial],
 }
 
-impl Program for Limited<'_> {
+impl Program for Constrained<'_> {
     fn look(&self, x: &[f64]) -> Look {
         let limits = self.limits.iter().map(|limit| limit.look(x)).map(|l| (l.value, l.gradient)).collect();
         Look { limits, ..self.fit.look(x) }
@@ -97,7 +97,7 @@ impl Program for Limited<'_> {
 
 /// The lowest minimum within bounds that quadratic programs find from the centre and further starts.
 fn descend(
-    program: &Limited<'_>,
+    program: &Constrained<'_>,
     frame: &Frame,
     bounds: &[(f64, f64)],
     starts: impl Iterator<Item = Vec<f64>>,
@@ -109,7 +109,7 @@ fn descend(
     let found = std::iter::once(frame.local(&nearest)).chain(starts).map(descend).map(|x| (program.fit.value(&x), x));
     let x = found.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(nearest, |(_, x)| x);
     let snap = |(u, (low, high)): (f64, &(f64, f64))| {
-        let (u, width) = (u.clamp(*low, *high), MET * (high - low));
+        let (u, width) = (u.clamp(*low, *high), BOUND_ROUNDING * (high - low));
         if u - low <= width {
             *low
         } else if high - u <= width {

@@ -4,7 +4,7 @@ use super::product::{PartialSums, add_products};
 use super::{Matrix, total};
 
 /// Entries whose products are taken at a time: as many as stay in the cache.
-const BLOCK: usize = 512;
+const CHUNK: usize = 512;
 /// Vectors that are kept, as a multiple of those asked for: some leave and come again.
 const KEPT: usize = 4;
 
@@ -64,7 +64,7 @@ impl<K: Copy + PartialEq> Products<K> {
 
     /// Takes products of pairs.
     fn take<'a>(&mut self, mut new: Vec<(usize, usize)>, vector: impl Fn(K) -> (&'a [f64], bool)) {
-        let (keys, zeros) = (&self.keys, [0.0; BLOCK]);
+        let (keys, zeros) = (&self.keys, [0.0; CHUNK]);
         let differs = |row: usize| row > 0 && vector(keys[row]).1;
         // Those with the same vector together.
         new.iter_mut().for_each(|(a, b)| (*a, *b) = (*a.min(b), *a.max(b)));
@@ -72,8 +72,8 @@ impl<K: Copy + PartialEq> Products<K> {
         let (count, mut sums) =
             (keys.first().map_or(0, |k| vector(*k).0.len()), vec![PartialSums::default(); new.len()]);
         let mut d = zeros;
-        for from in (0..count).step_by(BLOCK) {
-            let part = |row: usize| &vector(keys[row]).0[from..count.min(from + BLOCK)];
+        for from in (0..count).step_by(CHUNK) {
+            let part = |row: usize| &vector(keys[row]).0[from..count.min(from + CHUNK)];
             let origin = |row: usize| if differs(row) { part(0) } else { &zeros[..part(0).len()] };
             let mut sums = sums.as_mut_slice();
             for pairs in new.chunk_by(|a, b| a.1 == b.1 && differs(a.0) == differs(b.0)) {

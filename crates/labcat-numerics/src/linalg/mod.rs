@@ -251,6 +251,11 @@ pub fn remove_at<T>(values: &mut Vec<T>, removed: &[usize]) {
     });
 }
 
+/// Zero in the place of the values that are not kept.
+pub fn mask(values: &mut [f64], kept: &[bool]) {
+    values.iter_mut().zip(kept).filter(|(_, kept)| !**kept).for_each(|(v, _)| *v = 0.0);
+}
+
 /// Inner product in eight interleaved partial sums, added pairwise at the end.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {

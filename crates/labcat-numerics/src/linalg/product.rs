@@ -9,7 +9,7 @@ pub(super) const PANEL: usize = 4;
 /// Terms that a tile takes before it goes back to memory; as many entries of B are gathered at a time.
 const DEPTH: usize = 64;
 /// Rows of A that stay in the second cache while all columns of the result take their terms.
-const ROWS: usize = 256;
+const CACHED_ROWS: usize = 256;
 
 /// C −= A B; see [`fold`].
 #[inline(always)]
@@ -139,10 +139,10 @@ fn fold<const LANES: usize>(
     let mut gathered = [[0.0; PANEL]; DEPTH];
     for first in (0..k).step_by(DEPTH) {
         let depth = DEPTH.min(k - first);
-        for top in (0..m).step_by(ROWS) {
+        for top in (0..m).step_by(CACHED_ROWS) {
             for j in (0..n).step_by(PANEL) {
                 let rows = rows(j);
-                let rows = rows.start.max(top)..rows.end.min(top + ROWS).min(m);
+                let rows = rows.start.max(top)..rows.end.min(top + CACHED_ROWS).min(m);
                 if rows.is_empty() {
                     continue;
                 }

@@ -200,7 +200,7 @@ impl Maximiser {
             gp.add_gradient(&self.x, &mut self.at);
             landscape.gradient(&self.at, slopes, &mut self.gradient);
             if let Some(Lattice { moves, .. }) = task.lattice {
-                self.gradient.iter_mut().zip(moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
+                linalg::mask(&mut self.gradient, moves);
             }
             let Some(length) = self.first_length(step, search.beta) else { break };
             let Some((score, there)) = self.line_search(length, self.score[index], task) else { break };
@@ -235,10 +235,10 @@ impl Maximiser {
 
     /// A point along the gradient that is worth more than `score`, in `trial`, its place in `u` and its prediction in `at`: that worth and its slopes.
     fn line_search(&mut self, mut length: f64, score: f64, task: Task<'_>) -> Option<(f64, Slopes)> {
-        const BACKTRACKS: usize = 6;
-        const SHORTER: f64 = 0.3;
+        const SHORTENINGS: usize = 6;
+        const CONTRACTION: f64 = 0.3;
         let (Task { landscape, frame, lattice, .. }, beta) = (task, task.search.beta);
-        for _ in 0..BACKTRACKS {
+        for _ in 0..SHORTENINGS {
             self.trial.clear();
             self.trial.extend(self.x.iter().zip(&self.gradient).map(|(x, g)| {
                 let stays = lattice.is_some() && *g == 0.0;
@@ -257,7 +257,7 @@ impl Maximiser {
             if new > score {
                 return Some((new, slopes));
             }
-            length *= SHORTER;
+            length *= CONTRACTION;
         }
         None
     }

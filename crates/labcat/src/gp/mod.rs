@@ -271,11 +271,11 @@ impl Gp {
     /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were: kᵀK⁻¹r for the residuals r = N α. Zero
     /// without noise.
     pub(crate) fn smoothed_residual(&self, x: &[f64]) -> f64 {
-        let (b, mut image) = (&self.b, Vec::new());
-        self.covariances(x, None, &mut image);
-        linalg::solve(&b.factor, &mut image);
-        image.iter_mut().zip(b.noise.iter().chain(std::iter::repeat(&0.0))).for_each(|(v, noise)| *v *= noise);
-        linalg::dot(&image, &b.alpha)
+        let (b, mut at) = (&self.b, PointPrediction::default());
+        self.covariances(x, None, &mut at);
+        linalg::solve(&b.factor, &mut at.v);
+        at.v.iter_mut().zip(b.noise.iter().chain(std::iter::repeat(&0.0))).for_each(|(v, noise)| *v *= noise);
+        linalg::dot(&at.v, &b.alpha)
     }
 
     /// Whether every row is a value and there is no trend.
@@ -386,8 +386,9 @@ impl Gp {
         (prior_mean, variance, noise): (f64, f64, f64),
         output: impl FnOnce(f64) -> f64,
     ) -> f64 {
-        let mut k = std::mem::take(&mut self.b.scratch);
-        self.covariances(x, direction, &mut k);
+        let mut at = PointPrediction::default();
+        self.covariances(x, direction, &mut at);
+        let mut k = at.v;
         let mean = prior_mean + linalg::dot(&k, &self.b.alpha);
         let b = &mut self.b;
         linalg::solve_lower(&b.factor, &mut k);
@@ -408,29 +409,27 @@ impl Gp {
             linalg::axpy(&mut b.alpha, -gain, &k);
         }
         b.alpha.push(gain);
-        b.scratch = k;
         output
     }
 
-    /// The covariances of f(x), or of its slope along a direction, with every row.
-    fn covariances(&self, x: &[f64], along: Option<&[f64]>, out: &mut Vec<f64>) {
+    /// The covariances of f(x), or of its slope along a direction, with every row: k_*, in `at.v`.
+    fn covariances(&self, x: &[f64], along: Option<&[f64]>, at: &mut PointPrediction) {
         let (b, prior) = (&self.b, &self.prior);
-        out.clear();
-        out.resize(b.x.rows(), 0.0);
-        kernel_column(prior, &b.x, x, out);
+        correlate(self, x, at);
+        at.v.clear();
+        at.v.extend(at.k.iter().map(|k| prior.signal * k));
         if let Some(trend) = &b.trend {
             let add =
                 |(i, k): (usize, &mut f64)| *k += trend.variance * trend.product(|j| x[j], |j| b.x[(i, j)]).powi(2);
-            return out.iter_mut().enumerate().for_each(add);
+            return at.v.iter_mut().enumerate().for_each(add);
         }
         if along.is_none() && self.directions.is_empty() {
             return;
         }
-        for (i, out) in out.iter_mut().enumerate() {
+        for (i, out) in at.v.iter_mut().enumerate() {
             let (own, x_i) = (self.direction(i), b.x_transposed.col(i));
             let delta = |v: &[f64]| x.iter().zip(x_i).zip(v).map(|((a, b), v)| (a - b) * v).sum::<f64>();
-            let s: f64 = x.iter().zip(x_i).map(|(a, b)| (a - b) * (a - b)).sum();
-            let (first, second) = prior.kernel.slopes_at(s, prior.kernel.at(s));
+            let (first, second) = prior.kernel.slopes_at(at.s[i], at.k[i]);
             match (along, own) {
                 (None, None) => {}
                 (None, Some(v)) => *out = -2.0 * prior.signal * first * delta(v),
@@ -511,18 +510,19 @@ impl Gp {
 
     /// μ and σ of each row of `points` (m × d). `k_star` receives L⁻¹ k_* in its rows. (eq:gp_mean_pred, eq:gp_var_pred)
     pub(crate) fn predict(&self, points: &Matrix, k_star: &mut Matrix, mean: &mut Vec<f64>, std: &mut Vec<f64>) {
-        linalg::squared_distances(points, &self.b.x, k_star);
         mean.clear();
         mean.resize(points.rows(), self.prior.mean);
         if self.is_plain() {
+            linalg::squared_distances(points, &self.b.x, k_star);
             add_weighted_kernels(&self.prior, &self.b.alpha, k_star, mean);
         } else {
-            let (mut x, mut k) = (vec![0.0; points.cols()], Vec::new());
+            let (mut x, mut at) = (vec![0.0; points.cols()], PointPrediction::default());
+            k_star.reshape(points.rows(), self.b.x.rows());
             for (row, mean) in mean.iter_mut().enumerate() {
                 x.iter_mut().enumerate().for_each(|(j, x)| *x = points[(row, j)]);
-                self.covariances(&x, None, &mut k);
-                *mean += linalg::dot(&k, &self.b.alpha);
-                k.iter().enumerate().for_each(|(i, k)| k_star[(row, i)] = *k);
+                self.covariances(&x, None, &mut at);
+                *mean += linalg::dot(&at.v, &self.b.alpha);
+                at.v.iter().enumerate().for_each(|(i, k)| k_star[(row, i)] = *k);
             }
         }
         linalg::solve_rows(&self.b.factor, k_star);
@@ -539,13 +539,7 @@ impl Gp {
 
     /// μ and σ at one point, for the local refinement of the acquisition.
     pub(crate) fn look(&self, x: &[f64], at: &mut PointPrediction) {
-        if self.is_plain() {
-            correlate(self, x, at);
-            at.v.clear();
-            at.v.extend(at.k.iter().map(|k| self.prior.signal * k));
-        } else {
-            self.covariances(x, None, &mut at.v);
-        }
+        self.covariances(x, None, at);
         at.mean = self.prior.mean + linalg::dot(&at.v, &self.b.alpha);
         linalg::solve_lower(&self.b.factor, &mut at.v);
         let variance = self.variance(|j| x[j]) - linalg::dot(&at.v, &at.v);
@@ -565,8 +559,7 @@ impl Gp {
         }
         for (i, (alpha, v)) in b.alpha.iter().zip(&at.v).enumerate() {
             let (own, x_i) = (self.direction(i), b.x_transposed.col(i));
-            let s: f64 = x.iter().zip(x_i).map(|(a, b)| (a - b) * (a - b)).sum();
-            let (first, second) = prior.kernel.slopes_at(s, prior.kernel.at(s));
+            let (first, second) = prior.kernel.slopes_at(at.s[i], at.k[i]);
             // ∂/∂x of the covariance, as multiples of x − x_i and of the row's direction.
             let delta = own.map(|v| x.iter().zip(x_i).zip(v).map(|((a, b), v)| (a - b) * v).sum::<f64>());
             let apart = prior.signal * delta.map_or(2.0 * first, |along| -4.0 * second * along);
@@ -697,23 +690,12 @@ pub(crate) struct PointPrediction {
     pub(crate) std: f64,
     pub(crate) mean_gradient: Vec<f64>,
     pub(crate) std_gradient: Vec<f64>,
-    /// Of values: squared distances, correlations, and 2 σ_f² k′.
+    /// Squared distances of the rows, correlations, and 2 σ_f² k′.
     s: Vec<f64>,
     k: Vec<f64>,
     slopes: Vec<f64>,
-    /// L⁻¹ k_*, then K⁻¹ k_*.
+    /// k_*, then L⁻¹ k_*, then K⁻¹ k_*.
     v: Vec<f64>,
-}
-
-wide! {
-    /// k_*: the kernel between one point and every row of x.
-    fn kernel_column(prior: &Prior, x: &Matrix, at: &[f64], out: &mut [f64]) {
-        x.squared_distances_to(|j| at[j], out);
-        prior.kernel.apply(out);
-        for k in out {
-            *k *= prior.signal;
-        }
-    }
 }
 
 wide! {

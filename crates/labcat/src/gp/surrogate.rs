@@ -14,10 +14,10 @@ const LEAST_DEVIATION: f64 = 1e-9;
 /// A constraint is bent where a linear trend leaves more than this part of its square, and where that makes its values so many times e likelier. Bends
 /// that are tried: by these powers, beyond so many quantiles of its size (the half, a quarter, …) and beyond this part of the least one.
 const LINEAR: f64 = 0.01;
-const DOUBT: f64 = 10.0;
+const FAR_LIKELIER: f64 = 10.0;
 const POWERS: [f64; 2] = [0.0, 1.0 / 3.0];
 const QUANTILES: usize = 6;
-const BELOW: f64 = 0.01;
+const BELOW_LEAST: f64 = 0.01;
 
 /// The objective and the constraints of a step.
 #[derive(Clone, Debug)]
@@ -83,10 +83,11 @@ impl Surrogate {
             (g.len() - trend.len()) as f64 * (unit - math::ln(largest) - 0.5 * math::ln(square.max(f64::MIN_POSITIVE)))
         };
         let quantiles = (1..=QUANTILES).map(|k| sizes.len() >> k).filter_map(|at| sizes.get(at).copied());
-        let beyond = quantiles.chain(sizes.first().map(|least| BELOW * least));
+        let beyond = quantiles.chain(sizes.first().map(|least| BELOW_LEAST * least));
         let bends = beyond.flat_map(|size| POWERS.map(|power| Tail::beyond(size, power)));
         let best = bends.map(|tail| (likelihood(tail), tail)).max_by(|a, b| a.0.total_cmp(&b.0));
-        best.filter(|best| best.0 > likelihood(Tail::default()) + DOUBT).map_or_else(Tail::default, |best| best.1)
+        best.filter(|best| best.0 > likelihood(Tail::default()) + FAR_LIKELIER)
+            .map_or_else(Tail::default, |best| best.1)
     }
 
     /// An orthonormal basis of the linear functions of inputs, of the constants alone where there are too few, as the rows are correlated.

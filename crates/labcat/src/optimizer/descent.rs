@@ -50,12 +50,10 @@ impl Program for Descent<'_> {
             linalg::axpy(&mut limit.mean_gradient, caution, &limit.std_gradient);
             limits.push((limit.mean + caution * limit.std, limit.mean_gradient));
         }
-        limits.extend(self.problem.known.known.in_frame(self.problem.domain, self.frame, x));
+        limits.extend(self.problem.known.in_frame(self.problem.domain, self.frame, x));
         let mut gradient: Vec<f64> =
             at.mean_gradient.iter().zip(&at.std_gradient).map(|(m, s)| m - kappa * s).collect();
-        for slope in limits.iter_mut().map(|(_, slope)| slope).chain([&mut gradient]) {
-            slope.iter_mut().zip(self.moves).filter(|(_, moves)| !**moves).for_each(|(s, _)| *s = 0.0);
-        }
+        limits.iter_mut().map(|(_, slope)| slope).chain([&mut gradient]).for_each(|s| linalg::mask(s, self.moves));
         Look { value: at.mean - kappa * at.std, gradient, limits }
     }
 

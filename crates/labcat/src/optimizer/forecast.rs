@@ -52,7 +52,7 @@ fn is_pending(problem: Problem<'_>, run: &LocalRun) -> bool {
 
 /// Whether nothing but the bounds and reals is at play.
 fn is_plain(problem: Problem<'_>) -> bool {
-    problem.constraints() == 0 && problem.known.known.is_empty() && !problem.domain.is_mixed()
+    problem.constraints() == 0 && problem.known.is_empty() && !problem.domain.is_mixed()
 }
 
 /// Whether a fit of the nearest, made in a run as it is now, may rest on this observation.
@@ -64,11 +64,15 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
 /// The polynomials of the members, the simplest first.
 const SIMPLEST_FIRST: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
 
-/// The members along the axes that move: places in a frame, and the median of how much worse than the best each is by merit.
+/// The members along the axes that move: places in a frame, the median of how much worse than the best each is by merit, the best merit, the range
+/// of the values, and how far a fit may miss the newest.
 struct Members<'a> {
     x: &'a Matrix,
     frame: &'a Frame,
     typical: f64,
+    from: f64,
+    range: f64,
+    allowed: f64,
 }
 
 /// Finds out whether a polynomial of the other members would have predicted the newest one far better than the model, and predicts
@@ -90,9 +94,9 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     work.scratch.clone_from(&work.merits);
     let typical = math::median(&mut work.scratch)?;
     bounds_of(&mut work.bounds, problem.domain.dim(), members.iter().map(|&p| observations.unit(p)));
+    let these = Members { x: gp.inputs(), frame: &run.now.frame, typical, from, range, allowed };
     if !problem.domain.is_mixed() {
-        let these = Members { x: gp.inputs(), frame: &run.now.frame, typical };
-        return best_fit(problem, run, (from, range, allowed), &these, work);
+        return best_fit(problem, run, &these, work);
     }
     let axes = run.extent.axes(problem.domain);
     let mut x = Matrix::zeros(gp.len(), axes.len());
@@ -100,29 +104,24 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
         x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
     }
     work.bounds = axes.iter().map(|&i| work.bounds[i]).collect();
-    let these = Members { x: &x, frame: &run.now.frame.block(&axes), typical };
-    let found = best_fit(problem, run, (from, range, allowed), &these, work)?;
+    let these = Members { x: &x, frame: &run.now.frame.block(&axes), ..these };
+    let found = best_fit(problem, run, &these, work)?;
     let mut u = run.now.frame.centre().to_vec();
     axes.iter().zip(&found.u).for_each(|(&i, value)| u[i] = *value);
     Some(Forecast { u, ..found })
 }
 
-/// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above `from`, in units of `range`, and it may
-/// miss the newest value by `allowed`.
-fn best_fit(
-    problem: Problem<'_>,
-    run: &LocalRun,
-    (from, range, allowed): (f64, f64, f64),
-    members: &Members<'_>,
-    work: &mut Workspace,
-) -> Option<Forecast> {
+/// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above
+/// the best merit, in units of the range.
+fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &mut Workspace) -> Option<Forecast> {
+    let &Members { frame, from, range, allowed, .. } = members;
     let limits = limits(problem, run, members, work)?;
     if run.now.others > 0 && limits.is_empty() {
         // While one is pending where the observations end, others would be sent to nearly the same place.
         work.bounds.fill((-1.0, 1.0));
     }
     for terms in SIMPLEST_FIRST {
-        let (y, fit, frame) = (&work.linear, &mut work.polynomial, members.frame);
+        let (y, fit) = (&work.linear, &mut work.polynomial);
         let predicts = |error: f64| error * range <= allowed;
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
         let lowest = polynomial::minimise(fit, &limits, frame, &work.bounds, std::iter::empty());
@@ -179,7 +178,7 @@ fn limits(
         limits.push(limit);
     }
     let centre = vec![0.0; problem.domain.dim()];
-    let known = problem.known.known.in_frame(problem.domain, &run.now.frame, &centre);
+    let known = problem.known.in_frame(problem.domain, &run.now.frame, &centre);
     let axes = run.extent.axes(problem.domain);
     let moving = |slope: Vec<f64>| -> Vec<f64> { axes.iter().map(|&i| slope[i]).collect() };
     limits.extend(known.into_iter().map(|(g, slope)| Polynomial::linear(g, &moving(slope))));
@@ -202,16 +201,14 @@ pub(super) fn next(
     }
     let first = find(problem, run, model, work);
     // With pending points the step may be one done again, whose forecast was followed before.
-    let and_more = first.is_none() || !problem.pending.is_empty();
+    let is_last = first.is_some() && problem.pending.is_empty();
     let choice = first.and_then(|forecast| follow(problem, run, &forecast, id));
-    if choice.is_some() || !and_more || !is_plain(problem) || model.standing.noisy {
+    if choice.is_some() || is_last || !is_plain(problem) || model.standing.noisy {
         return choice;
     }
-    let further = quartic(problem, run, &model.outputs, work);
-    further.and_then(|forecast| follow(problem, run, &forecast, id)).or_else(|| {
-        let nearby = quadratic(problem, run, &model.outputs, work, id)?;
-        follow(problem, run, &nearby, id)
-    })
+    let quartic = quartic(problem, run, &model.outputs, work);
+    let choice = quartic.and_then(|forecast| follow(problem, run, &forecast, id));
+    choice.or_else(|| follow(problem, run, &quadratic(problem, run, &model.outputs, work, id)?, id))
 }
 
 /// Where a quadratic of the nearest observations, more of them than the model keeps, has its minimum, if it is convex. What such a fit
@@ -306,15 +303,15 @@ fn quartic(problem: Problem<'_>, run: &LocalRun, outputs: &Outputs, work: &mut W
 /// and where constraints, integers or categories are; with pending evaluations a forecast that fails costs little.
 fn follow(problem: Problem<'_>, run: &mut LocalRun, forecast: &Forecast, id: TrialId) -> Option<Choice> {
     let x = problem.known.nearest(problem.domain, &forecast.u, run.now.frame.centre())?;
-    let pending = is_pending(problem, run);
-    if problem.seen.contains(&x) || (pending && !is_plain(problem)) || run.is_near_pending(problem, &forecast.u) {
+    let (pending, plain) = (is_pending(problem, run), is_plain(problem));
+    if problem.seen.contains(&x) || (pending && !plain) || run.is_near_pending(problem, &forecast.u) {
         return None;
     }
     if !pending {
         let d = problem.domain.dim();
         let last = run.followed.filter(|followed| followed.failed_at(problem, run).is_some());
-        let wait = last.map_or(d, |followed| (2 * followed.wait).clamp(d, LONGEST_WAIT * d));
-        let wait = if run.now.others > 0 && is_plain(problem) { 0 } else { wait };
+        let longer = last.map_or(d, |followed| (2 * followed.wait).clamp(d, LONGEST_WAIT * d));
+        let wait = if run.now.others > 0 && plain { 0 } else { longer };
         let apart = |(a, b): (&f64, &f64)| (a - b).abs();
         let length = forecast.u.iter().zip(run.now.frame.centre()).map(apart).fold(0.0, f64::max);
         run.followed = Some(Followed { id, from: forecast.from, gain: forecast.gain, length, wait });

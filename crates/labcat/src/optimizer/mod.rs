@@ -42,7 +42,7 @@ use config::{Config, ConfigError, Noise, Preset, Settings};
 use model::{Model, Workspace};
 use noise::Noisy;
 use portfolio::Portfolio;
-use problem::{Choice, Limited, Pending, Problem, problem};
+use problem::{Choice, Pending, Problem, problem};
 use propose::Tools;
 use report::{Origin, Restart, RestartCause, StepReport, StopReason};
 use run::{Extent, LocalRun};
@@ -80,7 +80,7 @@ pub struct Optimizer {
     domain: Domain,
     settings: Settings,
     /// Constraints that no suggestion violates. Not part of the saved state.
-    known: Limited,
+    known: Known,
     rng: Rng,
     observations: Observations,
     /// The number of evaluations that will be pending at a time, 0 if unknown. Not part of the saved state.
@@ -133,7 +133,7 @@ impl Optimizer {
             observations: Observations::new(settings.switches.direction, domain.dim(), expected),
             domain,
             settings,
-            known: Limited::default(),
+            known: Known::default(),
             rng,
             expected: 0,
             state: State { run, ..State::default() },
@@ -153,17 +153,17 @@ impl Optimizer {
     /// From now on, suggestions satisfy these constraints. They are not saved with the state, because a function cannot be: give them again
     /// to an optimizer that is restored from a state.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
-        let known = known.check(&self.domain)?;
-        let length = self.domain.list_length().filter(|n| *n <= region::SMALL_SPACE && !known.is_empty());
-        let listed = length.map(|_| region::listed(&self.domain, &known));
-        let inside = match listed.as_ref().map(|all| all.first()) {
-            Some(first) => first
-                .map(|x| self.domain.place(x))
-                .ok_or(KnownError::NotFound { tried: length.unwrap_or(0) as usize })?,
+        let mut known = known.check(&self.domain)?;
+        known.listed = region::is_small(&self.domain).then(|| region::listed(&self.domain, &known));
+        known.inside = match &known.listed {
+            Some(all) => {
+                let tried = self.domain.list_length().unwrap_or(0) as usize;
+                self.domain.place(all.first().ok_or(KnownError::NotFound { tried })?)
+            }
             None => known.sample(&self.domain, &mut Rng::new(self.config().seed))?,
         };
         self.state.queue.retain(|x| known.allows(x));
-        self.known = Limited { known, inside, listed };
+        self.known = known;
         self.spent = false;
         self.drop_model();
         Ok(())
@@ -217,20 +217,7 @@ impl Optimizer {
                 }
                 return Ok((Choice::given(best.x.clone(), Origin::Repeat), restart));
             }
-            // The linear trend of residuals takes one evaluation less than a model of their sum, and one less for each told column of their Jacobian;
-            // and where the first gradient is whole, two tell more of the slopes around a start than a design.
-            let first = self.state.run.now.members.first().map(|&p| self.observations.outcome(p));
-            let told = first.is_some_and(|first| !first.residuals().is_empty());
-            let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
-            let known = gradient.iter().filter(|g| g.is_finite()).count();
-            let sloped = known > 0 && known == gradient.len();
-            let spared = usize::from(told) + if told || sloped { known } else { 0 };
-            let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
-            let least = self.settings.initial_points.min(least);
-            if sloped && self.state.run.is_around_start() && self.state.run.now.members.len() >= least {
-                self.state.run.design.clear();
-            }
-            if !self.state.run.design.is_empty() || self.state.run.now.members.len() < least {
+            if self.is_in_design() {
                 match self.design_point() {
                     Some(x) => return Ok((Choice::given(x, Origin::Design), restart)),
                     None => continue,
@@ -251,6 +238,24 @@ impl Optimizer {
                 }
             }
         }
+    }
+
+    /// Whether the next point is one of the design. The linear trend of residuals takes one evaluation less than a model of their sum, and one less
+    /// for each told column of their Jacobian; and where the first gradient is whole, two tell more of the slopes around a start than a design.
+    fn is_in_design(&mut self) -> bool {
+        let run = &mut self.state.run;
+        let first = run.now.members.first().map(|&p| self.observations.outcome(p));
+        let told = first.is_some_and(|first| !first.residuals().is_empty());
+        let gradient = first.filter(|_| !self.domain.is_mixed()).map_or(&[][..], |first| first.gradient());
+        let known = gradient.iter().filter(|g| g.is_finite()).count();
+        let sloped = known > 0 && known == gradient.len();
+        let spared = usize::from(told) + if told || sloped { known } else { 0 };
+        let least = (2 + self.domain.free_parameters()).saturating_sub(spared).max(2);
+        let few = run.now.members.len() < self.settings.initial_points.min(least);
+        if sloped && !few && run.is_around_start(&self.domain) {
+            run.design.clear();
+        }
+        few || !run.design.is_empty()
     }
 
     /// A step of the run whose turn it is.
@@ -316,17 +321,16 @@ impl Optimizer {
             self.domain.to_user(&u, &mut x);
             if !self.known.admits(&self.domain, &mut x) {
                 // Another one that does; the place that is known to do so if none is found.
-                let other = self.known.known.sample(&self.domain, &mut self.rng);
+                let other = self.known.sample(&self.domain, &mut self.rng);
                 self.domain.to_user(&other.unwrap_or_else(|_| self.known.inside.clone()), &mut x);
-                self.known.known.repair(&mut x);
+                self.known.repair(&mut x);
             }
             // The start comes again in its design, to see whether there is noise.
-            let again = self.state.run.is_around_start()
+            let again = self.state.run.is_around_start(&self.domain)
                 && self.config().noise != Noise::None
-                && self.state.run.now.members.iter().any(|&p| self.observations.all()[p].x == x);
-            if !self.seen.contains(&x)
-                || again && !self.domain.is_mixed() && self.state.pending.iter().all(|p| p.x != x)
-            {
+                && self.state.run.now.members.iter().any(|&p| self.observations.all()[p].x == x)
+                && self.state.pending.iter().all(|p| p.x != x);
+            if again || !self.seen.contains(&x) {
                 return Some(x);
             }
         }
@@ -484,7 +488,7 @@ impl Optimizer {
     /// Queues a point of the user, to be suggested before any other.
     pub fn enqueue(&mut self, x: &[f64]) -> Result<(), PointError> {
         self.domain.check(x)?;
-        if !self.known.known.allows(x) {
+        if !self.known.allows(x) {
             return Err(PointError::Violates);
         }
         self.state.queue.push_back(self.domain.canonical(x));

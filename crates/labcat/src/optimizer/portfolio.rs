@@ -44,6 +44,16 @@ impl Entry {
     }
 }
 
+/// The order in which the local run and those beside it have the turn.
+const LOCAL: usize = 0;
+const REALS: usize = 1;
+const SURVEY: usize = 2;
+
+/// Whether the newest step was one of a run that there is.
+fn leads(entry: &Option<Box<Entry>>) -> bool {
+    entry.as_ref().is_some_and(|entry| entry.leads)
+}
+
 /// The runs besides the local one.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -64,7 +74,7 @@ impl Portfolio {
     }
 
     /// Whether the search of the reals has converged.
-    pub(super) fn reals_over(&self, domain: &Domain) -> bool {
+    fn reals_over(&self, domain: &Domain) -> bool {
         region::count_reals(domain) == 0 || self.reals.as_ref().is_some_and(|s| s.over)
     }
 
@@ -105,7 +115,7 @@ impl Portfolio {
         tools: &mut Tools<'_>,
     ) -> Result<Choice, RestartCause> {
         if !problem.domain.is_mixed() && problem.settings.switches.search == Scope::Local {
-            return propose(problem, run, tools, false);
+            return propose(problem, run, tools, Extent::Region);
         }
         if let Some(choice) = self.propose_kept(problem, run, tools) {
             return Ok(choice);
@@ -114,7 +124,7 @@ impl Portfolio {
         if let Some(reals) = self.reals.as_mut().filter(|reals| reals.leads) {
             let settings = settings_of_reals(problem);
             if reals.run.now.members.len() >= settings.initial_points.min(2 + region::count_reals(problem.domain)) {
-                let step = propose(Problem { settings: &settings, ..problem }, &mut reals.run, tools, true);
+                let step = propose(Problem { settings: &settings, ..problem }, &mut reals.run, tools, Extent::Reals);
                 (reals.over, reals.leads) = (step.is_err(), step.is_ok());
                 if step.is_ok() {
                     return step;
@@ -126,13 +136,13 @@ impl Portfolio {
             settings.rotation = None;
             settings.region.keep = settings.region.keep.max(KEEP);
             let wide = Problem { settings: &settings, ends: false, ..problem };
-            if let Ok(choice) = propose(wide, &mut survey.run, tools, false) {
+            if let Ok(choice) = propose(wide, &mut survey.run, tools, Extent::Box) {
                 return Ok(choice);
             }
         }
-        let reals_only = self.reals.as_ref().is_some_and(|reals| reals.leads);
-        let problem = Problem { reals_over: self.reals_over(problem.domain), ..problem };
-        propose(problem, run, tools, reals_only)
+        // While the search of the reals has too few members, the local run moves the reals for it.
+        let extent = if leads(&self.reals) { Extent::Reals } else { Extent::Region };
+        propose(Problem { reals_over: self.reals_over(problem.domain), ..problem }, run, tools, extent)
     }
 
     /// A step of the search of the reals at the best point of all, if it is its turn. It is over once it has converged, or another point is
@@ -153,13 +163,16 @@ impl Portfolio {
             return None;
         }
         let settings = settings_of_reals(problem);
-        let step = propose(Problem { settings: &settings, ..problem }, &mut kept.run, tools, true);
-        self.kept = step.is_ok().then_some(kept);
-        tools.work.reclaim(if step.is_ok() { None } else { tools.model.take() });
+        let step = propose(Problem { settings: &settings, ..problem }, &mut kept.run, tools, Extent::Reals);
+        if step.is_err() {
+            tools.work.reclaim(tools.model.take());
+        } else {
+            self.kept = Some(kept);
+        }
         step.ok()
     }
 
-    /// Whose turn it is: after a success as before, after a failure the next of the reals, the survey and the local run. A survey comes first,
+    /// Whose turn it is: after a success as before, after a failure the next of the local run, the reals and the survey. A survey comes first,
     /// until enough is known for a local search. Under noise the best value is no guide, and there is the local run alone.
     fn decide(&mut self, problem: Problem<'_>, run: &LocalRun) {
         let Problem { domain, observations, .. } = problem;
@@ -176,17 +189,15 @@ impl Portfolio {
             return;
         }
         let improved = run.now.members.last() == Some(&best);
-        let led = self.reals.as_ref().is_some_and(|s| s.leads);
-        let surveyed = self.survey.as_ref().is_some_and(|s| s.leads);
+        let before = [false, leads(&self.reals), leads(&self.survey)].iter().position(|leads| *leads);
         self.reals =
             (domain.is_mixed() && region::count_reals(domain) > 0).then(|| self.reals_around(problem, run, best));
-        let (reals, others) = (self.reals.as_ref().is_some_and(|s| !s.over), self.survey.is_some());
-        let first = others && run.number == 0 && observations.len() <= FIRST * domain.dim();
-        let surveys = first || others && if improved { surveyed || led && !reals } else { led || !surveyed && !reals };
-        let leads = reals && !surveys && !surveyed && led == improved;
-        let turns = self.reals.iter_mut().map(|s| (s, leads)).chain(self.survey.iter_mut().map(|s| (s, surveys)));
-        for (entry, leads) in turns {
-            (entry.leads, entry.decided_at) = (leads, observations.len());
+        let open = [true, self.reals.as_ref().is_some_and(|s| !s.over), self.survey.is_some()];
+        let survey_first = open[SURVEY] && run.number == 0 && observations.len() <= FIRST * domain.dim();
+        let next = if survey_first { SURVEY } else { before.unwrap_or(LOCAL) + usize::from(!improved) };
+        let turn = (next..).map(|turn| turn % open.len()).find(|&turn| open[turn]);
+        for (entry, of) in [(&mut self.reals, REALS), (&mut self.survey, SURVEY)] {
+            entry.iter_mut().for_each(|s| (s.leads, s.decided_at) = (turn == Some(of), observations.len()));
         }
     }
 

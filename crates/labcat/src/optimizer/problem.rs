@@ -16,48 +16,12 @@ pub(super) struct Pending {
     pub(super) run: usize,
 }
 
-/// Known constraints, and a place in the box that satisfies them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Limited {
-    pub(super) known: Known,
-    pub(super) inside: Vec<f64>,
-    /// Of a small finite space, every configuration that satisfies them.
-    pub(super) listed: Option<Vec<Vec<f64>>>,
-}
-
-impl Limited {
-    /// Whether a point in user units is allowed, once the parameters that equations determine are put where they belong.
-    pub(super) fn admits(&self, domain: &Domain, x: &mut [f64]) -> bool {
-        self.known.is_empty() || self.known.admits(domain, x)
-    }
-
-    /// The allowed point nearest to a place in the box, in user units: the place itself; one with its integers and categories, if the reals
-    /// alone can satisfy the constraints; else one on the way to `centre` or to the place known to be allowed.
-    pub(super) fn nearest(&self, domain: &Domain, u: &[f64], centre: &[f64]) -> Option<Vec<f64>> {
-        const PROJECTIONS: usize = 5;
-        let mut x = domain.point(u);
-        if self.admits(domain, &mut x) {
-            return Some(x);
-        }
-        let mut place = u.to_vec();
-        for _ in 0..if domain.is_mixed() { PROJECTIONS } else { 0 } {
-            let Some(next) = self.known.project(domain, &place) else { break };
-            place = next;
-            domain.to_user(&place, &mut x);
-            if self.known.admits(domain, &mut x) {
-                return Some(x);
-            }
-        }
-        self.known.pull(domain, u, centre).or_else(|| self.known.pull(domain, u, &self.inside))
-    }
-}
-
 /// What a step reads and never changes.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub(super) domain: &'a Domain,
     pub(super) settings: &'a Settings,
-    pub(super) known: &'a Limited,
+    pub(super) known: &'a Known,
     pub(super) observations: &'a Observations,
     pub(super) pending: &'a [Pending],
     pub(super) seen: &'a Seen,
@@ -67,7 +31,7 @@ pub(super) struct Problem<'a> {
     pub(super) bound: Option<f64>,
     /// Whether a run that has converged is over: not for a look at its model.
     pub(super) ends: bool,
-    /// Whether the search of the reals around the best integers and categories has converged.
+    /// For a local run: whether the search of the reals around its best integers and categories has converged.
     pub(super) reals_over: bool,
 }
 
@@ -84,7 +48,7 @@ macro_rules! problem {
             expected: $optimizer.expected,
             bound: $optimizer.state.bound,
             ends: true,
-            reals_over: $optimizer.state.portfolio.reals_over(&$optimizer.domain),
+            reals_over: false,
         }
     };
 }

@@ -4,7 +4,7 @@ use super::dataset::Output;
 use super::model::{self, Model, Workspace};
 use super::problem::{Choice, Problem};
 use super::report::{Origin, RestartCause};
-use super::run::LocalRun;
+use super::run::{Extent, LocalRun};
 use super::{forecast, recommend, residuals, search};
 use crate::observations::TrialId;
 use crate::rng::Rng;
@@ -18,12 +18,12 @@ pub(super) struct Tools<'a> {
     pub(super) next: TrialId,
 }
 
-/// The next point of a run. With `reals_only` integers and categories stay as in the best point.
+/// The next point of a run, by a search of this extent.
 pub(super) fn propose(
     problem: Problem<'_>,
     run: &mut LocalRun,
     Tools { model, work, rng, next }: &mut Tools<'_>,
-    reals_only: bool,
+    extent: Extent,
 ) -> Result<Choice, RestartCause> {
     work.reclaim(model.take_if(|m| m.extent != run.extent)); // it serves another search
     let at_hand = model.take();
@@ -42,7 +42,7 @@ pub(super) fn propose(
     if let Some(best) = again {
         return Ok(Choice::given(best.x.clone(), Origin::Repeat));
     }
-    search::search(problem, run, current, work, rng, reals_only) // line 12: x_EI
+    search::search(problem, run, current, work, rng, extent) // line 12: x_EI
 }
 
 /// The model of a run as it is: the one at hand, or one made now. A step that was made before is only made again; what was revised or set

@@ -17,7 +17,7 @@ const PROGRAMS: usize = 4;
 /// Finds the constrained minimum of the model, for the penalty parameters and as a candidate; and under noise the lowest mean, which is then
 /// what is to be improved on.
 pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
-    let limited = !(model.surrogate.constraints.is_empty() && problem.known.known.is_empty());
+    let limited = !(model.surrogate.constraints.is_empty() && problem.known.is_empty());
     if limited {
         if problem.constraints() > 0 {
             model.incumbent = model.outputs.to_normalised(model.standing.merit);

@@ -10,7 +10,7 @@ use crate::math;
 use crate::rng::Rng;
 
 /// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
-pub(super) const SMALL_SPACE: u64 = 2048;
+const SMALL_SPACE: u64 = 2048;
 /// A neighbour counts as tried if it was evaluated with reals as near as this, in units of the box.
 const TRIED_NEAR: f64 = 1e-3;
 /// Evaluations without progress, per parameter, after which the neighbours that were never tried are.
@@ -117,7 +117,7 @@ pub(super) fn unseen(problem: Problem<'_>, rng: &mut Rng) -> Option<Vec<f64>> {
     // any. Those lie next to what was told.
     let length = domain.list_length()?;
     let start = (rng.unit() * length as f64) as u64;
-    let most = if known.known.is_empty() { length } else { length.min(LISTED) };
+    let most = if known.is_empty() { length } else { length.min(LISTED) };
     let listed = (0..most).map(|k| domain.listed((start + k) % length));
     let mut all = listed.chain(observations.all().iter().flat_map(|e| domain.neighbours(&e.x)));
     all.find_map(|mut x| is_new(&mut x).then_some(x))

@@ -67,7 +67,7 @@ const BESIDE: f64 = 0.01;
 pub(super) fn adapt_design(problem: Problem<'_>, run: &mut LocalRun, position: usize) -> bool {
     let Problem { domain, observations, .. } = problem;
     let may_be_noisy = problem.settings.switches.noise != Noise::None;
-    let around_start = run.is_around_start() && !domain.is_mixed();
+    let around_start = run.is_around_start(domain);
     let best = run.best(observations).filter(|&p| around_start && !observations.residuals(p).is_empty());
     let Some((best, value)) = best.and_then(|p| Some((p, observations.value(p)?))) else { return false };
     let centre = observations.unit(best).to_vec();

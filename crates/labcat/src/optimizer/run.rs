@@ -10,8 +10,8 @@ use crate::math;
 use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 
-/// Ratios of actual to predicted reduction below which a forecast's trust region shrinks and above which it grows; the factors; and a ratio as
-/// near to 1 as this lets it grow by more.
+/// Ratios of actual to predicted reduction below which a forecast's trust region shrinks and above which it grows, and the factors: those of
+/// NEWUOA. A ratio as near to 1 as this lets it grow by more.
 const POOR: f64 = 0.1;
 const GOOD: f64 = 0.7;
 const SHRINK: f64 = 0.5;
@@ -206,9 +206,9 @@ impl LocalRun {
         self.before.is_some()
     }
 
-    /// Whether it is in its first design, around a starting point.
-    pub(super) fn is_around_start(&self) -> bool {
-        self.radius > 0.0 && !self.started()
+    /// Whether it is in its first design, around a starting point of reals.
+    pub(super) fn is_around_start(&self, domain: &Domain) -> bool {
+        self.radius > 0.0 && !self.started() && !domain.is_mixed()
     }
 
     /// Whether the newest model would change with this observation: it is in the cache, or was when the newest step began.

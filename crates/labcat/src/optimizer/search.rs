@@ -24,14 +24,14 @@ const CLIMBS: usize = 6;
 /// In an exploration run the standard deviation counts this many times as much.
 const EXPLORE_OPTIMISM: f64 = 2.0;
 
-/// The most promising point that was never suggested before. With `reals_only` integers and categories stay as in the best point.
+/// The most promising point that was never suggested before.
 pub(super) fn search(
     problem: Problem<'_>,
     run: &LocalRun,
     model: &Model,
     work: &mut Workspace,
     rng: &mut Rng,
-    reals_only: bool,
+    extent: Extent,
 ) -> Result<Choice, RestartCause> {
     let Problem { domain, settings, pending, seen, .. } = problem;
     let (search, frame) = (search_of(problem, run)?, &run.now.frame);
@@ -41,13 +41,16 @@ pub(super) fn search(
     // Under noise a point may be evaluated again, but not while it is.
     let again = surrogate.has_noise();
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
-    let bounds_only = !(domain.is_mixed() || surrogate.has_more()) && problem.known.known.is_empty();
+    let limited = surrogate.has_more() || !problem.known.is_empty();
     let maximiser = &mut work.maximiser;
-    if bounds_only {
-        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
-    } else {
-        let found = Climb::new(problem, run, model, (landscape, search), reals_only, maximiser).search(is_new, rng);
+    if limited || domain.is_mixed() {
+        let (moves, mut reach) = (extent.moving(domain), Vec::new());
+        region::reach(problem, run, search.beta, &mut reach);
+        let climb = Climb { problem, run, model, landscape, search, extent, moves, reach, limited, maximiser };
+        let found = climb.search(is_new, rng);
         maximiser.load(domain.dim(), &found);
+    } else {
+        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
     }
     while let Some(candidate) = maximiser.best() {
         let (index, score, mean) = (candidate.index, candidate.score, candidate.mean);
@@ -102,9 +105,9 @@ struct Climb<'a> {
     model: &'a Model,
     landscape: Landscape<'a>,
     search: Search,
-    /// The axes that samples and gradients move along, and whether nothing else moves.
+    extent: Extent,
+    /// The axes that samples and gradients move along.
     moves: Vec<bool>,
-    reals_only: bool,
     /// How far the region reaches along each axis.
     reach: Vec<f64>,
     /// Whether descents follow second derivatives: where there are constraints, measured or known, or slopes.
@@ -112,32 +115,14 @@ struct Climb<'a> {
     maximiser: &'a mut Maximiser,
 }
 
-impl<'a> Climb<'a> {
-    fn new(
-        problem: Problem<'a>,
-        run: &'a LocalRun,
-        model: &'a Model,
-        (landscape, search): (Landscape<'a>, Search),
-        reals_only: bool,
-        maximiser: &'a mut Maximiser,
-    ) -> Self {
-        let domain = problem.domain;
-        let reals_only = reals_only || run.extent == Extent::Reals;
-        let moves = |i: usize| run.extent.moves(domain, i) && (!reals_only || domain.axes()[i] == Axis::Real);
-        let moves = (0..domain.dim()).map(moves).collect();
-        let mut reach = Vec::with_capacity(domain.dim());
-        region::reach(problem, run, search.beta, &mut reach);
-        let limited = model.surrogate.has_more() || !problem.known.known.is_empty();
-        Self { problem, run, model, landscape, search, moves, reals_only, reach, limited, maximiser }
-    }
-
+impl Climb<'_> {
     /// Every configuration of a small space, or the neighbours that are left once nothing else is to be gained; else samples and climbs.
     fn search(mut self, is_new: impl Fn(&[f64]) -> bool, rng: &mut Rng) -> Vec<Scored> {
         let (problem, domain) = (self.problem, self.problem.domain);
-        let in_region = domain.is_mixed() && self.run.extent == Extent::Region && !self.reals_only;
+        let in_region = domain.is_mixed() && self.extent == Extent::Region;
         if region::is_small(domain) {
             let listed = problem.known.listed.clone();
-            let mut all = listed.unwrap_or_else(|| region::listed(domain, &problem.known.known));
+            let mut all = listed.unwrap_or_else(|| region::listed(domain, problem.known));
             all.retain(|x| is_new(x));
             rng.shuffle(&mut all); // ties go to any of them
             let mut found = self.score(&self.places(&all));
@@ -174,7 +159,7 @@ impl<'a> Climb<'a> {
         let (problem, frame) = (self.problem, &self.run.now.frame);
         let search = Search { refinements: 0, ..self.search };
         let task = Task { landscape: &self.landscape, frame, search: &search, lattice: None };
-        if problem.known.known.is_empty() {
+        if problem.known.is_empty() {
             return self.maximiser.score_places(places, task);
         }
         let allowed =
@@ -206,10 +191,9 @@ impl<'a> Climb<'a> {
     }
 
     /// Samples of the trust region and neighbours of its centre; from the best of them, of different integers and categories, the reals are
-    /// climbed by gradients and the rest by steps and other labels, in turn. Under constraints the climb begins at the centre and at the
-    /// model's constrained minimum as well; while that finds better points it is followed, whatever might be found elsewhere.
+    /// climbed by gradients and the rest by steps and other labels, in turn.
     fn climb(&mut self, rng: &mut Rng) -> Vec<Scored> {
-        let (domain, optimism) = (self.problem.domain, self.landscape.optimism);
+        let domain = self.problem.domain;
         let mut places = self.samples(rng);
         places.extend(self.neighbours(self.run.now.frame.centre()));
         let mut found = self.score(&places);
@@ -222,21 +206,11 @@ impl<'a> Climb<'a> {
             }
         }
         if self.limited && self.search.refinements > 0 {
-            let centre = self.run.now.frame.centre().to_vec();
-            found.extend(self.refine(std::slice::from_ref(&centre), optimism));
-            let start = if self.model.minimum.is_empty() {
-                centre
-            } else {
-                descent::place(self.problem, &self.run.now.frame, &self.model.minimum)
-            };
-            let mut lowest = self.refine(&[start], 0.0);
-            let improved = self.run.now.members.last() == Some(&self.model.standing.best);
-            lowest.iter_mut().filter(|_| improved).for_each(|f| f.score = f64::INFINITY);
-            found.extend(lowest);
+            found.extend(self.constrained_minima());
         }
         for _ in 0..CLIMBS {
             let places: Vec<Vec<f64>> = climbers.iter().map(|f| f.u.clone()).collect();
-            for (climber, refined) in climbers.iter_mut().zip(self.refine(&places, optimism)) {
+            for (climber, refined) in climbers.iter_mut().zip(self.refine(&places, self.landscape.optimism)) {
                 if refined.score > climber.score {
                     *climber = refined;
                 }
@@ -260,10 +234,24 @@ impl<'a> Climb<'a> {
         found
     }
 
+    /// Where descents end from the centre and from the model's constrained minimum. While that finds better points it is followed, whatever might
+    /// be found elsewhere.
+    fn constrained_minima(&mut self) -> Vec<Scored> {
+        let (frame, minimum) = (&self.run.now.frame, &self.model.minimum);
+        let centre = frame.centre().to_vec();
+        let start = if minimum.is_empty() { centre.clone() } else { descent::place(self.problem, frame, minimum) };
+        let mut found = self.refine(&[centre], self.landscape.optimism);
+        let mut lowest = self.refine(&[start], 0.0);
+        let improved = self.run.now.members.last() == Some(&self.model.standing.best);
+        lowest.iter_mut().filter(|_| improved).for_each(|f| f.score = f64::INFINITY);
+        found.append(&mut lowest);
+        found
+    }
+
     /// Neighbours of a place by a step or another label that the region reaches, with its reals.
     fn neighbours(&self, u: &[f64]) -> Vec<Vec<f64>> {
         let (domain, frame) = (self.problem.domain, &self.run.now.frame);
-        if self.reals_only {
+        if self.extent == Extent::Reals {
             return Vec::new();
         }
         let mut places = self.places(&domain.neighbours(&domain.point(u)));
@@ -284,8 +272,8 @@ impl<'a> Climb<'a> {
             self.maximiser.sample(frame, search, rng);
             return self.maximiser.samples();
         }
-        let discrete = if self.reals_only { Vec::new() } else { domain.untied() };
-        let wide = self.run.extent == Extent::Box;
+        let discrete = if self.extent == Extent::Reals { Vec::new() } else { domain.untied() };
+        let wide = self.extent == Extent::Box;
         let turning: Vec<usize> = (0..d).filter(|&j| self.moves[j]).collect();
         let count = SAMPLES * domain.free_parameters();
         let mut places = Vec::with_capacity(count);

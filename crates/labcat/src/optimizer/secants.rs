@@ -58,10 +58,8 @@ impl Program for Quadratic<'_> {
     fn look(&self, x: &[f64]) -> Look {
         let gradient: Vec<f64> = (0..x.len()).map(|j| self.g[j] + linalg::dot(self.h.col(j), x)).collect();
         let value = x.iter().zip(&gradient).zip(&self.g).map(|((x, a), b)| 0.5 * x * (a + b)).sum();
-        let mut limits = self.problem.known.known.in_frame(self.problem.domain, &self.frame, x);
-        for (_, slope) in &mut limits {
-            slope.iter_mut().zip(&self.moves).filter(|(_, moves)| !**moves).for_each(|(s, _)| *s = 0.0);
-        }
+        let mut limits = self.problem.known.in_frame(self.problem.domain, &self.frame, x);
+        limits.iter_mut().for_each(|(_, slope)| linalg::mask(slope, &self.moves));
         Look { value, gradient, limits }
     }
 
@@ -82,7 +80,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     }
     let moves = run.extent.moving(domain);
     let mut g = slopes::at(problem, standing.best);
-    g.iter_mut().zip(&moves).filter(|(_, moves)| !**moves).for_each(|(g, _)| *g = 0.0);
+    linalg::mask(&mut g, &moves);
     let secants = secants(problem, run, &moves);
     secants.first().filter(|_| g.iter().all(|g| g.is_finite()))?;
     run.begin_radius(secants.iter().map(|(step, _)| step));
