@@ -385,7 +385,7 @@ fn apart(
             row
         }));
     }
-    if radius < LEAST_RADIUS {
+    if radius < LEAST_RADIUS || axes.is_empty() || rows.len() <= rows[0].x.len() + 1 {
         return None;
     }
     let Least { x, gain, .. } = least(observations, &rows, (&axes, centre), (products, merit), radius, false)?;
