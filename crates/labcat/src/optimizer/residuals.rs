@@ -372,7 +372,7 @@ fn apart(
         return if tried().next().is_none() { Forecast::new(u, from, 0.0) } else { None };
     };
     let centre = observations.unit(own);
-    let newest = Row::new(observations, told().last()?.0, &axes, centre);
+    let newest = Row::new(observations, told().next_back()?.0, &axes, centre);
     let radius = if newest.position == own { WIDE } else { SHRINK * median_length(std::iter::once(&newest.x)) };
     let mut rows = nearest_rows(problem, own, &axes, (0, false));
     if rows.len() <= EACH * axes.len() {
