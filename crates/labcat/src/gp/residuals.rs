@@ -195,9 +195,11 @@ impl Residuals {
         signal / (w.len() - x.len() - 1).max(1) as f64 * self.weights.nugget * linalg::dot(&w, &w)
     }
 
-    /// From each observation to a point in the kernel's metric, in length-scales.
+    /// From each observation to a point in the kernel's metric, in length-scales. Coordinates that are not given are 0.
     fn deltas(&self, x: &[f64]) -> impl Iterator<Item = (usize, Vec<f64>)> {
-        let z = self.metric.transposed_times(x);
+        let mut whole = x.to_vec();
+        whole.resize(self.metric.cols(), 0.0);
+        let z = self.metric.transposed_times(&whole);
         let delta = move |place: &Vec<f64>| z.iter().zip(place).map(|(a, b)| (a - b) / self.weights.length).collect();
         self.places.iter().map(delta).enumerate()
     }
@@ -272,7 +274,7 @@ impl Program for Residuals {
             let (slope, bend) = KERNEL.slopes_at(s, KERNEL.at(s));
             let scaled = linalg::dot(self.weights.inverse.p.col(i), &image) / self.weights.length.powi(2);
             for j in 0..d {
-                linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta);
+                linalg::axpy(bends.col_mut(j), 4.0 * scaled * bend * delta[j], &delta[..d]);
                 bends[(j, j)] += 2.0 * scaled * slope;
             }
         }

@@ -8,7 +8,7 @@ use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
 use super::report::RestartCause;
-use super::run::{LocalRun, median_length};
+use super::run::{Extent, LocalRun, median_length};
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
@@ -52,6 +52,9 @@ const STALLED: f64 = 0.05;
 /// part of the trust region beside it: evaluations in one place tell no slopes.
 const MORE: usize = 3;
 const BESIDE_NOISE: f64 = 0.3;
+/// How far a model that leads to other integers is followed at first, in units of the box; and the next step, as a part of one that failed.
+const WIDE: f64 = 1.0;
+const SHRINK: f64 = 0.5;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 /// While a step is pending the next one is so much shorter.
@@ -260,7 +263,8 @@ pub(super) fn find(
 ) -> Option<Forecast> {
     let (observations, domain) = (problem.observations, problem.domain);
     if !is_modelled(problem, run, standing) {
-        return None;
+        let told = run.extent == Extent::Region && !observations.residuals(standing.best).is_empty();
+        return if told && !standing.noisy { other_integers(problem, run, standing.best, products) } else { None };
     }
     let axes = run.extent.axes(domain);
     let (d, mut rows) = (axes.len(), nearest_rows(problem, standing.best, &axes, (run.now.others, standing.noisy)));
@@ -279,11 +283,7 @@ pub(super) fn find(
     if run.radius < LEAST_RADIUS {
         return None;
     }
-    let place = |x: &[f64]| {
-        let mut u = centre.to_vec();
-        axes.iter().zip(x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
-        u
-    };
+    let place = |x: &[f64]| displaced(centre, &axes, x);
     let from = merit.told(problem, standing.best)?;
     if rows.len() <= d {
         return unexplored(&rows, run.radius, &axes, centre).and_then(|x| Forecast::new(place(&x), from, 0.0));
@@ -309,11 +309,103 @@ pub(super) fn find(
     Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
 }
 
+/// Where other integers may be better: those at which a model of integers and reals has its minimum; where these are the best ones, those a step
+/// beside them. Each has a fit of its own, which predicts the reals.
+fn other_integers(problem: Problem<'_>, run: &LocalRun, best: usize, products: &mut Products) -> Option<Forecast> {
+    let Problem { domain, observations, .. } = problem;
+    let merit = Merit::of_told(problem, run);
+    let (from, centre) = (merit.told(problem, best)?, observations.unit(best));
+    let is_step = |u: &Vec<f64>| (0..u.len()).all(|i| u[i] == centre[i] || domain.axes()[i] != Axis::Choice);
+    let beside =
+        || domain.neighbours(&observations.all()[best].x).iter().map(|x| domain.place(x)).filter(is_step).collect();
+    let places: Vec<Vec<f64>> = relaxed(problem, best, products, &merit).map_or_else(beside, |u| vec![u]);
+    let fits = places.into_iter().filter_map(|u| apart(problem, (best, from), u, products, &merit));
+    let new = fits.filter(|found| !problem.seen.contains(&domain.point(&found.u)));
+    new.max_by(|a, b| a.gain.total_cmp(&b.gain))
+}
+
+/// Where a model has its minimum that takes integers for reals, rounded, if the integers there are not the best ones: the model of the evaluations
+/// around the best, and the best ones with other integers.
+fn relaxed(problem: Problem<'_>, best: usize, products: &mut Products, merit: &Merit) -> Option<Vec<f64>> {
+    let Problem { domain, observations, .. } = problem;
+    let (centre, reals) = (observations.unit(best), Extent::Reals.axes(domain));
+    let ordered: Vec<usize> = (0..domain.dim()).filter(|&i| domain.axes()[i] != Axis::Choice).collect();
+    let has_labels = |u: &[f64]| (0..u.len()).all(|i| u[i] == centre[i] || ordered.contains(&i));
+    let told = (observations.len().saturating_sub(AMONG)..observations.len())
+        .filter(|&p| !observations.residuals(p).is_empty() && has_labels(observations.unit(p)));
+    let mut told: Vec<(f64, usize)> = told.filter_map(|p| Some((merit.told(problem, p)?, p))).collect();
+    told.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut used = vec![best];
+    for (_, p) in told {
+        let alike = |&q: &usize| domain.same_choices(observations.unit(q), observations.unit(p));
+        if used.len() <= EACH * ordered.len() && !used.iter().any(alike) {
+            used.push(p);
+        }
+    }
+    used.extend(nearest_rows(problem, best, &reals, (0, false)).iter().skip(1).map(|row| row.position));
+    let varies = |i: &usize| used.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
+    let axes: Vec<usize> = ordered.into_iter().filter(varies).collect();
+    let rows: Vec<Row> = used.iter().map(|&p| Row::new(observations, p, &axes, centre)).collect();
+    if rows.len() <= axes.len() + 1 {
+        return None;
+    }
+    let Least { x, .. } = least(observations, &rows, (&axes, centre), (products, merit), WIDE, false)?;
+    let mut u = displaced(centre, &axes, &x);
+    domain.snap(&mut u);
+    Some(u).filter(|u| !domain.same_choices(u, centre))
+}
+
+/// Where the sum of squares is least with the integers of a place: there, if these were never tried; or by the model of the evaluations with them, and, while
+/// they are few, of those around the best, until it predicts but a small part of what separates the two.
+fn apart(
+    problem: Problem<'_>,
+    (best, from): (usize, f64),
+    u: Vec<f64>,
+    products: &mut Products,
+    merit: &Merit,
+) -> Option<Forecast> {
+    let Problem { domain, observations, .. } = problem;
+    let axes = Extent::Reals.axes(domain);
+    let tried = || (0..observations.len()).filter(|&p| domain.same_choices(observations.unit(p), &u));
+    let told = || tried().filter_map(|p| Some((p, merit.told(problem, p)?)));
+    let Some((own, value)) = told().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return if tried().next().is_none() { Forecast::new(u, from, 0.0) } else { None };
+    };
+    let centre = observations.unit(own);
+    let newest = Row::new(observations, told().next_back()?.0, &axes, centre);
+    let radius = if newest.position == own { WIDE } else { SHRINK * median_length(std::iter::once(&newest.x)) };
+    let mut rows = nearest_rows(problem, own, &axes, (0, false));
+    if rows.len() <= EACH * axes.len() {
+        // One more coordinate tells the two apart.
+        rows.iter_mut().for_each(|row| row.x.push(0.0));
+        let others = nearest_rows(problem, best, &axes, (0, false));
+        rows.extend(others.iter().map(|row| {
+            let mut row = Row::new(observations, row.position, &axes, centre);
+            row.x.push(radius);
+            row
+        }));
+    }
+    if radius < LEAST_RADIUS || axes.is_empty() || rows.len() <= rows[0].x.len() + 1 {
+        return None;
+    }
+    let Least { x, gain, .. } = least(observations, &rows, (&axes, centre), (products, merit), radius, false)?;
+    let inside = x.iter().all(|x| x.abs() < radius);
+    let hopeless = gain <= 0.0 || inside && gain < HOPELESS * (value - from);
+    Forecast::new(displaced(centre, &axes, &x), from, gain - (value - from)).filter(|_| !hopeless)
+}
+
+/// A place in the box moved along some axes.
+fn displaced(centre: &[f64], axes: &[usize], x: &[f64]) -> Vec<f64> {
+    let mut u = centre.to_vec();
+    axes.iter().zip(x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
+    u
+}
+
 /// Under noise: where the sum of squares of the expected residuals is least, as a place in the box; that sum, and its standard deviation.
 pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
     let Problem { observations, domain, .. } = problem;
     let best = observations.best().filter(|&p| !observations.residuals(p).is_empty() && problem.constraints() == 0)?;
-    let axes: Vec<usize> = (0..domain.dim()).filter(|&i| domain.axes()[i] == Axis::Real).collect();
+    let axes = Extent::Reals.axes(domain);
     let rows = nearest_rows(problem, best, &axes, (0, true));
     if axes.is_empty() || rows.len() <= axes.len() + 2 {
         return None;
@@ -321,8 +413,7 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     let (centre, radius) = (observations.unit(best), median_length(rows[1..].iter().map(|row| &row.x)));
     let (products, merit) = (&mut Products::default(), Merit::default());
     let Least { x, model, .. } = least(observations, &rows, (&axes, centre), (products, &merit), radius, true)?;
-    let mut u = centre.to_vec();
-    axes.iter().zip(&x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
+    let u = displaced(centre, &axes, &x);
     let u =
         Some(domain.place(&problem.known.nearest(domain, &u, centre)?)).filter(|u| problem.is_among_successes(u))?;
     let x: Vec<f64> = axes.iter().map(|&i| u[i] - centre[i]).collect();
@@ -347,6 +438,13 @@ struct Row {
     x: Vec<f64>,
     position: usize,
     slope: Option<Slope>,
+}
+
+impl Row {
+    fn new(observations: &Observations, position: usize, axes: &[usize], centre: &[f64]) -> Self {
+        let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
+        Self { x, position, slope: None }
+    }
 }
 
 /// A told derivative of all residuals of an evaluation: by which parameter, the length of the step along it, the row beside.
@@ -397,10 +495,7 @@ fn add_slopes(rows: &mut Vec<Row>, problem: Problem<'_>, axes: &[usize], radius:
 fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize], (pending, noisy): (usize, bool)) -> Vec<Row> {
     let Problem { domain, observations, .. } = problem;
     let centre = observations.unit(best);
-    let row = |position: usize| -> Row {
-        let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
-        Row { x, position, slope: None }
-    };
+    let row = |position: usize| Row::new(observations, position, axes, centre);
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
     let others = newest.filter(|p| *p != best && !observations.residuals(*p).is_empty());
     let alike = others.filter(|&p| domain.same_choices(observations.unit(p), centre));
@@ -483,8 +578,7 @@ pub(super) fn around(problem: Problem<'_>, x: &[f64]) -> Option<LocalResiduals> 
         domain.axes()[*i] == Axis::Real && varies && domain.is_active(parameter, x)
     };
     let axes: Vec<usize> = (0..domain.dim()).filter(is_free).collect();
-    let row =
-        |p: usize| Row { x: axes.iter().map(|&i| observations.unit(p)[i] - u[i]).collect(), position: p, slope: None };
+    let row = |p: usize| Row::new(observations, p, &axes, &u);
     let told = (0..observations.len()).filter(|&p| !observations.residuals(p).is_empty());
     let mut rows: Vec<Row> = told.filter(|&p| domain.same_choices(observations.unit(p), &u)).map(row).collect();
     rows.sort_by(|a, b| linalg::dot(&a.x, &a.x).total_cmp(&linalg::dot(&b.x, &b.x)));

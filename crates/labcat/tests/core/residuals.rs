@@ -425,3 +425,29 @@ fn a_design_that_noise_hides_goes_farther() {
         assert!(found.mean < 0.05 && found.std > 0.0, "a sum without noise: {found:?}");
     }
 }
+
+/// A Hill curve beside measurements with fixed disturbances: height and half-saturation are real, the exponent is an integer.
+fn hill(p: &[f64]) -> Vec<f64> {
+    let power = |t: f64| t.powi(p[2] as i32) / (p[1].powi(p[2] as i32) + t.powi(p[2] as i32));
+    let measured = |k: u32, t: f64| 3.0 * t.powi(3) / (64.0 + t.powi(3)) + 0.03 * (7.3 * f64::from(k * k)).sin();
+    (1..=30).map(|k| p[0] * power(f64::from(k) / 3.0) - measured(k, f64::from(k) / 3.0)).collect()
+}
+
+/// Another exponent is better only with other reals: each has a fit of its own.
+#[test]
+fn other_integers_have_a_fit_of_their_own() {
+    use labcat::Parameter;
+    let parameters =
+        || vec![Parameter::real("v", 0.1, 10.0), Parameter::real("k", 0.1, 10.0), Parameter::integer("n", 1.0, 8.0)];
+    let found = |seed: u64| {
+        let domain = Domain::from_parameters(parameters()).unwrap();
+        let mut optimizer = Optimizer::new(domain, seeded(Preset::Default, seed)).unwrap();
+        for _ in 0..60 {
+            let s = optimizer.ask().unwrap();
+            optimizer.tell(s.id, Outcome::of_residuals(hill(&s.x))).unwrap();
+        }
+        optimizer.best().unwrap().x.clone()
+    };
+    let exponents: Vec<f64> = (0..8).map(|seed| found(seed)[2]).collect();
+    assert!(exponents.iter().filter(|n| **n == 3.0).count() >= 6, "{exponents:?}");
+}
