@@ -57,7 +57,7 @@ pub(super) fn formula(text: &str) -> Result<Formula, FormulaError> {
         match kind {
             Kind::Symbol(symbol @ ("<=" | ">=" | "==")) => comparisons.push(symbol),
             Kind::Symbol("<" | ">" | "=" | "!=") => {
-                return wrong(column, format!("a limit is met or not: write <=, >= or ==, not {shown}"));
+                return wrong(column, format!("a comparison is <=, >= or ==, not {shown}"));
             }
             Kind::End if comparisons.is_empty() => {
                 return wrong(column, "it compares nothing: write a limit, as in x + 2*y <= 1");
@@ -216,7 +216,7 @@ impl Parser {
 
     fn call(&mut self, name: &str, column: usize) -> Result<(), FormulaError> {
         let Some(k) = FUNCTIONS.into_iter().find(|&k| RULES[k].0 == name) else {
-            return wrong(column, format!("there is no function `{name}`: there are {}; a product has *", functions()));
+            return wrong(column, format!("there is no function `{name}`; the functions are {}; write a product with *", functions()));
         };
         let open = self.next().column;
         let (takes, words) = match RULES[k].1 {

@@ -74,7 +74,7 @@ fn errors_point_at_the_column_and_say_what_is_allowed() {
         ("max(x, 1 <= 2", 10, "the ( of column 4 is to be closed"),
         ("größe $ <= 1", 7, "`$` is no part of a formula, which has numbers, names, + - * / ^"),
         ("x; rm <= 1", 2, "`;` is no part of a formula"),
-        ("sinus(x) <= 1", 1, "there is no function `sinus`: there are pow, abs, sqrt"),
+        ("sinus(x) <= 1", 1, "there is no function `sinus`; the functions are pow, abs, sqrt"),
         ("sin(x, 2) <= 1", 1, "`sin` takes one number, not 2"),
         ("max(x) <= 1", 1, "`max` takes two numbers or more, not 1"),
         ("pow(x, 2, 3) <= 1", 1, "`pow` takes two numbers, not 3"),

@@ -126,7 +126,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
     let direction = if args.maximize { "maximize" } else { "minimize" };
     let budget = args.budget.unwrap_or_else(|| labcat::default_budget(ranges.len()));
     let mut text = format!(
-        "# A study for labcat. Every key is described in docs/cli.md; `labcat check` reads this file without running it.\n\
+        "# A study for labcat. `labcat help study` explains every key; `labcat check` reads this file without running it.\n\
          [study]\n\
          name = {}\n\
          direction = \"{direction}\"      # or \"{}\"\n\

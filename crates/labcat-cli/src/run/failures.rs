@@ -50,7 +50,7 @@ impl Rules<'_> {
         format!(
             "{} in a row failed, the last one ({id}) with: {}\n\
              fix the command; then `labcat retry {word} --failed` runs the failed evaluations again, at no cost to the \
-             budget, and `{again}` continues. If such points are to be expected, write \
+             budget, and `{again}` continues. If many points are expected to fail, write \
              max_consecutive_failures = 0 into [objective]",
             count(failures, "evaluation"),
             said(record),
