@@ -516,10 +516,12 @@ impl Drop for Session {
 
 /// An edited study that is another one.
 pub(crate) fn changed(study: &Path, difference: &str) -> Failure {
-    let study = study.display();
+    let (study, journal) = (study.display(), study.with_extension("db"));
     Failure::usage(format!(
         "{study} no longer describes the study that was begun: {difference}. Undo this edit. Or save the edited file under a new \
          name, as a new study, and copy the evaluations with `labcat export` and `labcat import` (`--skip-outside` if a range is \
-         narrower). Budget, target, workers, timeout and command may be edited at any time"
+         narrower). Or delete {}, if its evaluations are not needed. Budget, target, workers, timeout and command may be \
+         edited at any time",
+        journal.display()
     ))
 }

@@ -278,7 +278,7 @@ fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
              # error = \"sigma\" names the column with the standard deviations of the data.\n\
              residuals = {residuals}\n"
         ),
-        None => "# The value is the last line of standard output: a number, {\"value\": …} or, of a fit to data, {\"residuals\": […]}.\n\
+        None => "# The value is the last line of standard output: a number, {\"value\": …} or, for a fit to data, {\"residuals\": […]}.\n\
                  # value_file = \"{id}.txt\"    # or the last line of this file\n\
                  # residuals = { file = \"out.csv\", column = \"y\", against = \"data.csv\" }   # or simulated minus measured, squared\n"
             .to_owned(),
