@@ -610,7 +610,9 @@ fn seed(text: &str) -> Result<u64, String> {
 
 /// The number of an evaluation.
 fn evaluation(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "it must be the number of an evaluation, such as 12; `labcat status STUDY` lists pending ones".to_owned())
+    text.parse().map_err(|_| {
+        "it must be the number of an evaluation, such as 12; `labcat status STUDY` lists pending ones".to_owned()
+    })
 }
 
 /// A coordinate of a point.

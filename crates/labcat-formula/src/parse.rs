@@ -216,7 +216,10 @@ impl Parser {
 
     fn call(&mut self, name: &str, column: usize) -> Result<(), FormulaError> {
         let Some(k) = FUNCTIONS.into_iter().find(|&k| RULES[k].0 == name) else {
-            return wrong(column, format!("there is no function `{name}`; the functions are {}; write a product with *", functions()));
+            return wrong(
+                column,
+                format!("there is no function `{name}`; the functions are {}; write a product with *", functions()),
+            );
         };
         let open = self.next().column;
         let (takes, words) = match RULES[k].1 {

@@ -71,7 +71,7 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;
     let guessed: Vec<&str> = ranges[named..].iter().map(|range| range.name.as_str()).collect();
     if !guessed.is_empty() {
-        writeln!(out, "from 0 to 1 is a guess for {}", guessed.join(", "))?;
+        writeln!(out, "the range 0 to 1 is a guess for {}", guessed.join(", "))?;
     }
     let next = if args.command.is_empty() { "ask" } else { "run" };
     writeln!(out, "next: edit the ranges, then `labcat check {0}` and `labcat {next} {0}`", word(file))?;

@@ -247,7 +247,7 @@ impl Display {
                 text += &format!("  {name} = {value}\n");
             }
         }
-        text + &format!("a page about it: labcat report {}\n", paths.word())
+        text + &format!("to write a report: labcat report {}\n", paths.word())
     }
 
     fn json(&self, event: &Event<'_>, session: &Session) -> Value {

@@ -210,10 +210,13 @@ impl<'t> Reader<'t> {
         }
         let written = self.source(entry);
         let range = match (entry.get_ref(), value) {
-            (DeValue::Integer(integer), None) if !integer.as_str().starts_with('-') => format!("from {least} to {}", u64::MAX),
+            (DeValue::Integer(integer), None) if !integer.as_str().starts_with('-') => {
+                format!("from {least} to {}", u64::MAX)
+            }
             _ => format!("{least} or more"),
         };
-        let problem = format!("`{key}` must be an integer, {range}, not {written}: write for example {key} = {}", least.max(1));
+        let problem =
+            format!("`{key}` must be an integer, {range}, not {written}: write for example {key} = {}", least.max(1));
         self.problem(&entry.span(), problem);
         None
     }
