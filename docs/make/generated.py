@@ -39,7 +39,7 @@ def python() -> str:
 def short(value: str) -> str:
     """A value as people write it: 1e-10 for 0.0000000001."""
     try:
-        return f"{float(value):g}" if len(value) > 8 else value
+        return f"{float(value):g}" if len(value) > 7 else value
     except ValueError:
         return value
 

@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 _WORST = 0.1
 """The largest relative error with which a Jacobian is reported."""
 _AT_BOUND = 1e-10  # of the range
-_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget may, jac does)"
+_NO_JACOBIAN = "the evaluations do not determine the Jacobian (a larger budget or `jac` may help)"
 _SINGULAR = 1e-9  # a singular value of the Jacobian below this part of the largest is rounding
 _NOT_ALL = "the residuals do not determine all parameters, or the evaluations not well enough"
 
@@ -195,7 +195,7 @@ def _covariance(result: LeastSquaresResult, misfit: Misfit, jacobian: Array) -> 
     if len(singular) < n or singular[-1] <= _SINGULAR * singular[0]:
         return nothing, _NOT_ALL
     if m <= n and not misfit.absolute_sigma:
-        return nothing, "as many parameters as residuals leave none to find the noise of the data from"
+        return nothing, "there must be more residuals than parameters to estimate the noise of the data (or use absolute_sigma=True)"
     scale = 1.0 if misfit.absolute_sigma else 2 * result.cost / (m - n)
     root = turned.T / singular / lengths[:, None]
     return scale * (root @ root.T), ""

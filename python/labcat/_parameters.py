@@ -237,8 +237,8 @@ ParameterLike: TypeAlias = "Parameter | tuple[float, float] | list[Any]"
 
 def checked(name: str, parameter: object) -> Parameter:
     """The parameter with bounds of its own type; a pair of numbers stands for a `Real`, a list of labels for a `Categorical`."""
-    if not isinstance(name, str):
-        raise InvalidError(f"the name of a parameter must be a string, not {name!r}")
+    if not isinstance(name, str) or not name:
+        raise InvalidError(f"the name of a parameter must be a string that is not empty, not {name!r}")
     try:
         name.encode()
     except UnicodeEncodeError:

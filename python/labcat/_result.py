@@ -167,7 +167,9 @@ def final(optimizer: Optimizer, ending: str, message: str) -> OptimizeResult:
     if failures:
         message += f"; {failures}"
     if history.constraints.shape[1] and not history.feasible.any():
-        message += "; no evaluation met the constraints: x is the least violated"
+        satisfied = (history.constraints <= 0).all(axis=1).any()
+        none = "no evaluation that satisfied the constraints gave a value" if satisfied else "no evaluation satisfied the constraints"
+        message += f"; {none}" + ("" if optimizer.best is None else ": x has the smallest violation")
     verdict = {
         "message": message,
         "success": ending in ("target", "tolerance", "exhausted"),

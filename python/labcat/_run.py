@@ -188,7 +188,7 @@ class Run:
         if n >= self._max_first_failures:
             raise SystematicFailure(
                 f"the first {n} evaluations all failed in the same way, the last one with {outcome.reason}; "
-                "max_first_failures sets how many may (None: any number)"
+                "max_first_failures changes this number (None: no limit)"
             ) from outcome.exception
 
     def _save(self) -> None:

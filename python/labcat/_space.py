@@ -220,7 +220,7 @@ class Space(Mapping[str, Parameter]):
         array = _array(x)
         if array.ndim not in (1, 2):
             raise InvalidError(
-                f"points have shape (d,) for one or (n, d) for several, not {array.shape}"
+                f"a point has {len(self)} numbers, shape ({len(self)},), and n points have shape (n, {len(self)}); this is {x!r}, of shape {array.shape}"
             )
         return ([array], True) if array.ndim == 1 else (list(array), False)
 
@@ -256,7 +256,7 @@ def radius_of(radius: Radius | None, space: Space, points: int) -> list[float] |
     if radius is None:
         return None
     if points != 1:
-        raise InvalidError(f"radius is {radius!r}: it is for one starting point, x0, and there are {points}")
+        raise InvalidError(f"radius is {radius!r}: it needs one starting point, x0, and there are {points}")
     names = [row.name for row in space.described() if not row.labels and row.kind != "boolean"]
     if isinstance(radius, Mapping):
         if unknown := [name for name in radius if name not in names]:

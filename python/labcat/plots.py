@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _fit_plot
 from ._errors import InvalidError, missing
-from ._history import History, Prediction, TrustRegion
+from ._history import History, Prediction, Recommendation, TrustRegion
 from ._parameters import Boolean, Categorical, Integer, Parameter
 from ._space import Vector
 
@@ -106,7 +106,8 @@ def convergence(
 ) -> Axes:
     """The value of each evaluation, and the best value so far.
 
-    Failed evaluations are marked at the bottom, and restarts are dashed lines. Evaluations that violate a measured
+    With noise the best value is partly luck, so the expected value of the recommended point is drawn instead, with a band
+    of two standard deviations to either side. Failed evaluations are marked at the bottom, and restarts are dashed lines. Evaluations that violate a measured
     constraint are hollow. With `minimum`, the best possible value, the distance to it is drawn. Positive
     numbers of very different size are drawn on a logarithmic scale.
     """
@@ -129,7 +130,10 @@ def convergence(
             fillstyle="none",
             label="violates a constraint",
         )
-    ax.step(number, best, where="post", color="C0", label="best so far")
+    if result.optimizer._has_noise and result.optimizer._misfit is None and result.recommended is not None:
+        _draw_recommended(ax, result.recommended, minimum)
+    else:
+        ax.step(number, best, where="post", color="C0", label="best so far")
     failed = number[history.failed]
     if len(failed):
         at_the_bottom = ax.get_xaxis_transform()
@@ -152,6 +156,14 @@ def convergence(
     ax.set_ylabel("value" if minimum is None else f"distance to {minimum:g}")
     ax.legend(loc="best", fontsize="small")
     return ax
+
+
+def _draw_recommended(ax: Axes, found: Recommendation, minimum: float | None) -> None:
+    if minimum is not None:
+        ax.axhline(abs(found.mean - minimum), color="C0", label="recommended")
+        return
+    ax.axhline(found.mean, color="C0", label=f"recommended, ± {_BAND} standard deviations")
+    ax.axhspan(found.mean - _BAND * found.std, found.mean + _BAND * found.std, color="C0", alpha=0.15, linewidth=0)
 
 
 def _spans_orders(values: npt.NDArray[np.float64]) -> bool:

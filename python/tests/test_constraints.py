@@ -102,8 +102,10 @@ def test_a_dictionary_and_a_missing_value():
 def test_without_a_feasible_point_the_result_says_so():
     result = labcat.minimize(lambda x: (bowl(x), [1 + abs(x[0])]), BOX, constraints=1, budget=12, rng=1)
     assert not result.feasible
-    assert "no evaluation met the constraints" in result.message
+    assert "no evaluation satisfied the constraints: x has the smallest violation" in result.message
     assert result.constraints[0] == result.history.constraints.min()
+    failed = labcat.minimize(lambda x: (None, [-1.0]), BOX, constraints=1, budget=5, rng=1)
+    assert "no evaluation that satisfied the constraints gave a value" in failed.message and not failed.feasible
 
 
 def test_known_and_measured_together():

@@ -98,6 +98,19 @@ def test_convergence():
     assert ax.get_xlabel() == "evaluations"
 
 
+def test_convergence_with_noise_shows_the_recommendation():
+    luck = np.random.default_rng(3)
+    result = labcat.minimize(lambda x: (x**2).sum() + luck.normal(), [(-5, 5)] * 2, budget=40, rng=1, noise="auto")
+    assert result.optimizer.noise > 0
+    ax = plots.convergence(result)
+    labels = {line.get_label(): line for line in ax.lines}
+    assert "best so far" not in labels
+    assert set(labels["recommended, ± 2 standard deviations"].get_ydata()) == {result.recommended.mean}
+    distance = plots.convergence(result, minimum=0)
+    (level,) = [line for line in distance.lines if line.get_label() == "recommended"]
+    assert set(level.get_ydata()) == {abs(result.recommended.mean)}
+
+
 def test_convergence_of_a_run_with_failures_restarts_and_negative_values():
     def fun(x):
         return np.nan if x[0] < -0.5 else (x[0] - 0.3) ** 2 - 1

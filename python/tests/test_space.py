@@ -36,6 +36,12 @@ def test_one_number_of_a_bounds_object_stands_for_every_parameter():
     assert [(p.low, p.high) for p in space.values()] == [(-1, 1), (-1, 2), (-1, 3)]
 
 
+def test_a_name_is_text_and_not_empty():
+    for name in ("", 3, None):
+        with pytest.raises(labcat.InvalidError, match=f"name of a parameter must be a string that is not empty, not {name!r}"):
+            labcat.Optimizer({name: (0, 1)})
+
+
 @pytest.mark.parametrize(
     "bounds, named_in_message",
     [

@@ -66,7 +66,7 @@ def test_several_points_are_the_design():
     points = [[1.0, 1.0, 0.1], [2.0, 2.0, 0.2], [3.0, 3.0, 0.3]]
     result = labcat.minimize(bowl, BOUNDS, x0=points, budget=12, rng=1)
     assert result.history.x[:3].tolist() == points
-    with pytest.raises(labcat.InvalidError, match="it is for one starting point, x0, and there are 3"):
+    with pytest.raises(labcat.InvalidError, match="it needs one starting point, x0, and there are 3"):
         labcat.minimize(bowl, BOUNDS, x0=points, radius=0.5, budget=12)
 
 
@@ -82,12 +82,13 @@ def test_a_design_of_the_whole_box(options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"radius": 0.5}, "radius is 0.5: it is for one starting point, x0, and there are 0"),
+        ({"radius": 0.5}, "radius is 0.5: it needs one starting point, x0, and there are 0"),
         ({"x0": START, "radius": -1}, "radius is -1; allowed: a number above 0"),
         ({"x0": START, "radius": [1, 2]}, r"radius is \[1, 2\]; allowed: .* one for each of the 3 parameters"),
         ({"x0": START, "radius": {"x0": 1, "x1": 1}}, "radius lacks 'x2'"),
         ({"x0": START, "radius": {"y": 1}}, "radius has 'y'; the parameters that have one are x0, x1, x2"),
         ({"x0": START, "radius": np.nan}, "radius is nan"),
+        ({"x0": 3}, r"a point has 3 numbers, shape \(3,\).*; this is 3, of shape \(\)"),
         ({"x0": START, "radius": "big"}, "radius consists of numbers, not 'big'"),
     ],
 )

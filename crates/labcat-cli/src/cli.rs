@@ -94,10 +94,10 @@ pub(crate) struct Demo {
     #[arg(long, default_value = "rosenbrock", value_name = "NAME")]
     pub(crate) function: String,
     /// Number of evaluations
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = positive)]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) budget: usize,
     /// Seed: the same seed gives the same run
-    #[arg(long, default_value_t = 1, value_name = "S")]
+    #[arg(long, default_value_t = 1, value_name = "S", value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Where to write the report
     #[arg(short, long, default_value = "labcat-demo.html", value_name = "FILE")]
@@ -117,10 +117,10 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// Evaluations at a time, instead of the study's `workers`
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) workers: Option<usize>,
     /// Total number of evaluations, instead of the study's `budget`
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) budget: Option<usize>,
     /// Print one JSON object per event
     #[arg(long)]
@@ -154,13 +154,13 @@ pub(crate) struct Retry {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The numbers of evaluations that have failed
-    #[arg(value_name = "ID", conflicts_with = "failed")]
+    #[arg(value_name = "ID", conflicts_with = "failed", value_parser = evaluation, allow_negative_numbers = true)]
     pub(crate) ids: Vec<u64>,
     /// All evaluations that have failed
     #[arg(long)]
     pub(crate) failed: bool,
     /// Evaluations at a time, instead of the study's `workers`
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) workers: Option<usize>,
     /// Print one JSON object per event
     #[arg(long)]
@@ -187,7 +187,7 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number of points
-    #[arg(short, default_value_t = 1, value_name = "N", value_parser = positive)]
+    #[arg(short, default_value_t = 1, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) n: usize,
     /// Print one JSON object per point
     #[arg(long)]
@@ -209,6 +209,7 @@ pub(crate) struct Tell {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number that `labcat ask` gave
+    #[arg(value_parser = evaluation, allow_negative_numbers = true)]
     pub(crate) id: u64,
     /// The value measured, `failed`, or an object as a command prints it
     #[arg(allow_hyphen_values = true)]
@@ -252,6 +253,7 @@ pub(crate) struct Note {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number of the evaluation
+    #[arg(value_parser = evaluation, allow_negative_numbers = true)]
     pub(crate) id: u64,
     /// The note; it replaces an earlier one
     #[arg(allow_hyphen_values = true)]
@@ -277,6 +279,7 @@ pub(crate) struct Cancel {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number that `labcat ask` gave
+    #[arg(value_parser = evaluation, allow_negative_numbers = true)]
     pub(crate) id: u64,
 }
 
@@ -289,6 +292,7 @@ pub(crate) struct Correct {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number of the evaluation
+    #[arg(value_parser = evaluation, allow_negative_numbers = true)]
     pub(crate) id: u64,
     /// The right value, or `failed`
     #[arg(allow_hyphen_values = true)]
@@ -329,6 +333,7 @@ pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) study: StudyArg,
     /// The number of an evaluation
+    #[arg(value_parser = evaluation, allow_negative_numbers = true)]
     pub(crate) id: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
@@ -477,7 +482,7 @@ pub(crate) struct Init {
     #[arg(long)]
     pub(crate) maximize: bool,
     /// Evaluations at a time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive, allow_negative_numbers = true)]
     pub(crate) workers: usize,
     /// Where the command runs; with {id} each evaluation has its own directory
     #[arg(long, value_name = "DIR")]
@@ -507,7 +512,7 @@ pub(crate) struct Init {
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
     /// Number of evaluations [default: 200 per parameter]
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) budget: Option<usize>,
     /// Overwrite an existing file
     #[arg(long)]
@@ -537,7 +542,7 @@ pub(crate) struct Minimize {
     #[arg(long, value_name = "NAME")]
     pub(crate) function: String,
     /// Number of parameters [default: as many as the function is defined for, or 2]
-    #[arg(long, value_name = "D", value_parser = positive)]
+    #[arg(long, value_name = "D", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) dim: Option<usize>,
     /// The preset that the options modify
     #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
@@ -562,7 +567,7 @@ pub(crate) struct Functions {
     /// The name of one function
     pub(crate) name: Option<String>,
     /// A point to evaluate it at
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = coordinate)]
     pub(crate) x: Vec<f64>,
     /// Print one JSON object per function
     #[arg(long, conflicts_with = "x")]
@@ -596,6 +601,23 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(n) if n >= 1 => Ok(n),
         _ => Err("it must be an integer of at least 1".to_owned()),
     }
+}
+
+/// A seed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("it must be an integer from 0 to {}", u64::MAX))
+}
+
+/// The number of an evaluation.
+fn evaluation(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        "it must be the number of an evaluation, such as 12; `labcat status STUDY` lists pending ones".to_owned()
+    })
+}
+
+/// A coordinate of a point.
+fn coordinate(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "it must be a number, such as -3.1 or 1e-5".to_owned())
 }
 
 /// The same error with the command that was probably meant: clap itself does not see that `rnu` is `run`.

@@ -247,7 +247,7 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps a remark about an evaluation.
+    /// Attaches a note to an evaluation.
     pub(crate) fn note(&mut self, id: TrialId, text: &str) {
         self.changes.push(Change::Noted { id: id.0, text: text.to_owned() });
     }
@@ -323,8 +323,8 @@ impl Session {
     pub(crate) fn cancel(&mut self, id: TrialId) -> Result<(), Failure> {
         self.optimizer.cancel(id).map_err(|error| match error {
             TellError::AlreadyTold(_) => Failure::usage(format!(
-                "evaluation {id} already has a result, only a pending evaluation can be cancelled ({}); \
-                 `labcat correct {} {id} failed` takes its value away",
+                "evaluation {id} already has a result; only a pending evaluation can be cancelled ({}); \
+                 `labcat correct {} {id} failed` removes its value",
                 self.pending_list(),
                 self.word
             )),
@@ -516,10 +516,12 @@ impl Drop for Session {
 
 /// An edited study that is another one.
 pub(crate) fn changed(study: &Path, difference: &str) -> Failure {
-    let study = study.display();
+    let (study, journal) = (study.display(), study.with_extension("db"));
     Failure::usage(format!(
-        "{study} no longer describes the study that was begun: {difference}. Write it back as it was; or keep the edited \
-         file under a new name, which begins a new study, and take over what was measured with `labcat export` and \
-         `labcat import` (`--skip-outside`, if a range is narrower). Budget, target, workers, timeout and command may be edited at any time"
+        "{study} no longer describes the study that was begun: {difference}. Undo this edit. Or save the edited file under a new \
+         name, as a new study, and copy the evaluations with `labcat export` and `labcat import` (`--skip-outside` if a range is \
+         narrower). Or delete {}, if its evaluations are not needed. Budget, target, workers, timeout and command may be \
+         edited at any time",
+        journal.display()
     ))
 }

@@ -57,7 +57,7 @@ pub(super) fn formula(text: &str) -> Result<Formula, FormulaError> {
         match kind {
             Kind::Symbol(symbol @ ("<=" | ">=" | "==")) => comparisons.push(symbol),
             Kind::Symbol("<" | ">" | "=" | "!=") => {
-                return wrong(column, format!("a limit is met or not: write <=, >= or ==, not {shown}"));
+                return wrong(column, format!("write <=, >= or ==, not {shown}"));
             }
             Kind::End if comparisons.is_empty() => {
                 return wrong(column, "it compares nothing: write a limit, as in x + 2*y <= 1");
@@ -113,7 +113,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
             (length, Some(Kind::Name(rest[..length].to_owned())))
         } else {
             let allowed = "numbers, names, + - * / ^, parentheses, <=, >=, == and the functions";
-            return wrong(column, format!("`{first}` is no part of a formula, which has {allowed} {}", functions()));
+            return wrong(column, format!("`{first}` cannot be part of a formula, which has {allowed} {}", functions()));
         };
         tokens.extend(kind.map(|kind| Token { column, start: begins(rest), kind }));
         column += rest[..length].chars().count();
@@ -209,14 +209,17 @@ impl Parser {
         match self.next() {
             Token { kind: Kind::Symbol(")"), .. } => Ok(()),
             Token { column: here, kind, .. } => {
-                wrong(here, format!("the ( of column {column} is to be closed before {}", shown(&kind)))
+                wrong(here, format!("the ( of column {column} must be closed before {}", shown(&kind)))
             }
         }
     }
 
     fn call(&mut self, name: &str, column: usize) -> Result<(), FormulaError> {
         let Some(k) = FUNCTIONS.into_iter().find(|&k| RULES[k].0 == name) else {
-            return wrong(column, format!("there is no function `{name}`: there are {}; a product has *", functions()));
+            return wrong(
+                column,
+                format!("there is no function `{name}`; the functions are {}; write a product with *", functions()),
+            );
         };
         let open = self.next().column;
         let (takes, words) = match RULES[k].1 {

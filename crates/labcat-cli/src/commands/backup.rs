@@ -32,6 +32,10 @@ pub(crate) fn backup(args: &cli::Backup) -> Result<(), Failure> {
 /// Puts a copy in the place of the journal; what was there is kept.
 pub(crate) fn restore(args: &cli::Restore) -> Result<(), Failure> {
     let (paths, file) = (Paths::of(&args.study.path), &args.file);
+    // After the loss of all files of a study its journal can be restored by its own name.
+    if paths.named() == paths.study && !paths.study.exists() {
+        return Err(paths.no_such_study());
+    }
     if !file.exists() {
         return Err(Failure::usage(format!(
             "there is no file {}: name a copy made by `labcat backup`",
@@ -39,6 +43,12 @@ pub(crate) fn restore(args: &cli::Restore) -> Result<(), Failure> {
         )));
     }
     check_own(&paths, file)?;
+    if !is_database(file) {
+        return Err(Failure::usage(format!(
+            "{} is not a journal of labcat: name a copy made by `labcat backup`",
+            file.display()
+        )));
+    }
     let source = Journal::open(file)?;
     source.check_whole()?;
     let identity = source.identity()?.ok_or_else(|| {

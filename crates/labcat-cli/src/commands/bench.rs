@@ -116,15 +116,15 @@ pub(crate) fn enqueue(args: &cli::Enqueue) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps a remark.
+/// Attaches a note.
 pub(crate) fn note(args: &cli::Note) -> Result<(), Failure> {
     let mut session = Session::open(&Paths::of(&args.study.path), "note")?;
     if session.trial(TrialId(args.id))?.is_none() {
-        return Err(Failure::usage(format!("there is no evaluation {} to keep a remark about", args.id)));
+        return Err(Failure::usage(format!("there is no evaluation {} to attach a note to", args.id)));
     }
     session.note(TrialId(args.id), &args.text);
     session.commit()?;
-    let done = if args.text.is_empty() { "has no remark any more" } else { "has this remark" };
+    let done = if args.text.is_empty() { "has no note any more" } else { "has this note" };
     writeln!(people(), "evaluation {} {done}", args.id)?;
     Ok(())
 }

@@ -87,7 +87,7 @@ fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Fa
         ReaderBuilder::new().flexible(true).trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let headings = reader.headers().map_err(|error| cannot(&error))?.clone();
     let columns = Columns::find(&headings, &names, results)
-        .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; the columns are {}", list(&headings)))))?;
+        .map_err(|missing| Failure::usage(bad(path, 1, &format!("{missing}; {}", described(&headings)))))?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| cannot(&shortened(&error.to_string())))?;
@@ -148,6 +148,9 @@ impl Columns {
         let x = if domain.check(&x).is_ok() { domain.canonical(&x) } else { x };
         let status = self.status.and_then(|column| record.get(column)).unwrap_or("ok");
         let value = match status {
+            "ok" | "" if record.get(self.value) == Some("") => {
+                return Err("value is empty: write a number, or `failed` in a column named status".to_owned());
+            }
             "ok" | "" => Some(number(self.value, "value")?).filter(|value| value.is_finite()),
             "failed" | "timeout" => None,
             other => return Err(format!("status is {:?}: write ok, failed or timeout", shortened(other))),
@@ -171,11 +174,20 @@ fn bad(path: &Path, line: u64, complaint: &str) -> String {
     format!("{}:{line}: {complaint}; nothing was imported", path.display())
 }
 
+/// The columns of a file, for the error about one that is missing.
+fn described(headings: &StringRecord) -> String {
+    if headings.is_empty() {
+        return "the file has no lines".to_owned();
+    }
+    let other = headings.iter().find_map(|heading| heading.chars().find(|c| [';', '\t'].contains(c)));
+    match other.filter(|_| headings.len() == 1) {
+        Some(other) => format!("its cells seem to be separated by {other:?}: write commas"),
+        None => format!("the columns are {}", list(headings)),
+    }
+}
+
 fn list(headings: &StringRecord) -> String {
     const SHOWN: usize = 12;
-    if headings.is_empty() {
-        return "none".to_owned();
-    }
     let names: Vec<String> = headings.iter().take(SHOWN).map(|heading| format!("`{}`", shortened(heading))).collect();
     let more = if headings.len() > SHOWN { format!(" and {} more", headings.len() - SHOWN) } else { String::new() };
     names.join(", ") + &more

@@ -71,7 +71,7 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;
     let guessed: Vec<&str> = ranges[named..].iter().map(|range| range.name.as_str()).collect();
     if !guessed.is_empty() {
-        writeln!(out, "from 0 to 1 is a guess for {}", guessed.join(", "))?;
+        writeln!(out, "the range 0 to 1 is a guess for {}", guessed.join(", "))?;
     }
     let next = if args.command.is_empty() { "ask" } else { "run" };
     writeln!(out, "next: edit the ranges, then `labcat check {0}` and `labcat {next} {0}`", word(file))?;
@@ -126,7 +126,7 @@ fn study_text(args: &cli::Init, ranges: &[Range], named: usize, residuals: Optio
     let direction = if args.maximize { "maximize" } else { "minimize" };
     let budget = args.budget.unwrap_or_else(|| labcat::default_budget(ranges.len()));
     let mut text = format!(
-        "# A study for labcat. Every key is described in docs/cli.md; `labcat check` reads this file without running it.\n\
+        "# A study for labcat. `labcat help study` explains every key; `labcat check` reads this file without running it.\n\
          [study]\n\
          name = {}\n\
          direction = \"{direction}\"      # or \"{}\"\n\
@@ -278,7 +278,7 @@ fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
              # error = \"sigma\" names the column with the standard deviations of the data.\n\
              residuals = {residuals}\n"
         ),
-        None => "# The value is the last line of standard output: a number, {\"value\": …} or, of a fit to data, {\"residuals\": […]}.\n\
+        None => "# The value is the last line of standard output: a number, {\"value\": …} or, for a fit to data, {\"residuals\": […]}.\n\
                  # value_file = \"{id}.txt\"    # or the last line of this file\n\
                  # residuals = { file = \"out.csv\", column = \"y\", against = \"data.csv\" }   # or simulated minus measured, squared\n"
             .to_owned(),

@@ -4,6 +4,7 @@ use std::io::{Write, stdout};
 
 use clap::CommandFactory;
 
+use super::markdown::plain;
 use crate::cli::{self, Cli};
 use crate::failure::Failure;
 
@@ -46,7 +47,7 @@ pub(crate) fn help(args: &cli::Help) -> Result<(), Failure> {
         return Ok(());
     };
     if let Some((_, heading)) = TOPICS.iter().find(|(name, _)| name == topic) {
-        write!(out, "{}", chapter(heading))?;
+        write!(out, "{}", plain(chapter(heading), width()))?;
         return Ok(());
     }
     let mut command = Cli::command();
@@ -64,6 +65,12 @@ fn chapter(heading: &str) -> &'static str {
     let Some(at) = MANUAL.find(&format!("\n## {heading}\n")) else { return "" };
     let text = &MANUAL[at + 1..];
     text[1..].find("\n## ").map_or(text, |end| &text[..end + 1])
+}
+
+/// How wide text may be: as wide as the terminal, but no wider than can be read.
+fn width() -> usize {
+    const MOST: usize = 100;
+    rustix::termios::tcgetwinsize(stdout()).map_or(MOST, |size| usize::from(size.ws_col).clamp(30, MOST))
 }
 
 /// Prints the completions of a shell.

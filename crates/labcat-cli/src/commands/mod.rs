@@ -8,6 +8,7 @@ pub(crate) mod functions;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod manual;
+mod markdown;
 pub(crate) mod minimize;
 pub(crate) mod report;
 pub(crate) mod show;

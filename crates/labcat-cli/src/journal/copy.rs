@@ -17,10 +17,11 @@ impl Journal {
     /// name of its own in `mark`, so that no log is taken for its.
     pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
         let part = part_of(file);
+        let cannot = |error: io::Error| Failure::run(format!("cannot write {}: {error}", file.display()));
+        File::create(&part).map_err(cannot)?;
         let written = self.write_copy(&part).map_err(|error| trouble(&part, &error));
         let named = written.and_then(|()| {
-            let named = File::open(&part).and_then(|copy| copy.sync_all()).and_then(|()| fs::rename(&part, file));
-            named.map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))
+            File::open(&part).and_then(|copy| copy.sync_all()).and_then(|()| fs::rename(&part, file)).map_err(cannot)
         });
         named.inspect_err(|_| drop(fs::remove_file(&part)))
     }

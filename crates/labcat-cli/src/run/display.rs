@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::retry;
 use crate::best::{Found, measured_json, with};
 use crate::failure::Failure;
-use crate::format::{brief, complain, count, json_text, number, printable};
+use crate::format::{brief, complain, count, json_text, last_lines, number, printable, shortened};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -154,7 +154,7 @@ impl Display {
         self.trouble.as_ref()
     }
 
-    /// A remark outside the sequence of events.
+    /// A message outside the sequence of events.
     pub(super) fn note(&self, text: &str) {
         match &self.manner {
             Manner::Live(bar) => bar.println(printable(text)),
@@ -247,7 +247,7 @@ impl Display {
                 text += &format!("  {name} = {value}\n");
             }
         }
-        text + &format!("a page about it: labcat report {}\n", paths.word())
+        text + &format!("to write a report: labcat report {}\n", paths.word())
     }
 
     fn json(&self, event: &Event<'_>, session: &Session) -> Value {
@@ -307,7 +307,8 @@ pub(super) fn evaluated_line(told: &Told, session: &Session) -> String {
         }
         (None, None) => {
             let why = record.message.as_deref().unwrap_or("no value");
-            format!("{id}: failed at {at}: {why}")
+            let said = last_lines("", &record.stderr).last().map(|line| format!("\n  | {}", shortened(line)));
+            format!("{id}: failed at {at}: {why}{}", said.unwrap_or_default())
         }
     }
 }

@@ -49,8 +49,8 @@ impl Rules<'_> {
         let (word, again) = (self.word, self.again);
         format!(
             "{} in a row failed, the last one ({id}) with: {}\n\
-             fix the command; then `labcat retry {word} --failed` runs the failed evaluations again, at no cost to the \
-             budget, and `{again}` continues. If such points are to be expected, write \
+             fix the command; then `labcat retry {word} --failed` runs the failed evaluations again without using \
+             the budget, and `{again}` continues. If many points are expected to fail, write \
              max_consecutive_failures = 0 into [objective]",
             count(failures, "evaluation"),
             said(record),

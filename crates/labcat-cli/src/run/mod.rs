@@ -225,7 +225,7 @@ impl Run {
         let outcome = self.finish(&messages);
         match (outcome, self.display.trouble()) {
             (Ok(()), Some(error)) => Err(Failure::run(format!(
-                "cannot write to standard output: {error}; the study itself is whole, see `labcat status {}`",
+                "cannot write to standard output: {error}; the study itself is intact, see `labcat status {}`",
                 self.paths.word()
             ))),
             (outcome, _) => outcome,

@@ -41,7 +41,7 @@ fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<E
         match found {
             None => {
                 return Err(Failure::usage(format!(
-                    "evaluation {id} has not failed: there is no such evaluation, or it was not told yet"
+                    "evaluation {id} has not failed: there is no such evaluation, or it has no result yet"
                 )));
             }
             Some(evaluation) if !failed(&evaluation) => {

@@ -57,7 +57,7 @@ impl Token {
 fn random() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     let read = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
-    read.map_err(|error| Failure::run(format!("cannot make a token: {error}; --token gives one")))?;
+    read.map_err(|error| Failure::run(format!("cannot make a token: {error}; choose one with --token")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

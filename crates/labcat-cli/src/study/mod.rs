@@ -271,7 +271,7 @@ fn data_difference(now: &[Data], was: &[Data]) -> String {
         return format!("`residuals` had {} and now has {}", count(was.len(), "column"), now.len());
     }
     let changed = now.iter().zip(was).find(|(now, was)| now != was).map_or("", |(now, _)| &now.name);
-    format!("the data `{changed}` of `residuals` have changed")
+    format!("the data `{changed}` of `residuals` have other values, times or errors")
 }
 
 fn show_texts(texts: &[String]) -> String {

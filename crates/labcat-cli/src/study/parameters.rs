@@ -144,9 +144,10 @@ fn categorical(reader: &mut Reader<'_>, table: &Table<'_, '_>, name: &str) -> Op
     };
     let labels = items.iter().map(|item| label(reader, "choices", item)).collect::<Option<Vec<_>>>()?;
     let twice =
-        labels.iter().enumerate().find(|(k, label)| labels[..*k].iter().any(|l| l.to_string() == label.to_string()));
-    if let Some((k, label)) = twice {
-        reader.problem(&items[k].span(), format!("`choices` has {label} twice: write each label once"));
+        (0..labels.len()).find(|k| labels[..*k].iter().any(|label| label.to_string() == labels[*k].to_string()));
+    if let Some(k) = twice {
+        let label = reader.source(&items[k]);
+        reader.problem(&items[k].span(), format!("`choices` of `{name}` has {label} twice: write each label once"));
     }
     if labels.is_empty() {
         reader.problem(&entry.span(), format!("`choices` is empty: write choices = {example}"));

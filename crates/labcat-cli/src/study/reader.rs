@@ -209,13 +209,15 @@ impl<'t> Reader<'t> {
             return Some(value);
         }
         let written = self.source(entry);
-        self.problem(
-            &entry.span(),
-            format!(
-                "`{key}` must be an integer, {least} or more, not {written}: write for example {key} = {}",
-                least.max(1)
-            ),
-        );
+        let range = match (entry.get_ref(), value) {
+            (DeValue::Integer(integer), None) if !integer.as_str().starts_with('-') => {
+                format!("from {least} to {}", u64::MAX)
+            }
+            _ => format!("{least} or more"),
+        };
+        let problem =
+            format!("`{key}` must be an integer, {range}, not {written}: write for example {key} = {}", least.max(1));
+        self.problem(&entry.span(), problem);
         None
     }
 

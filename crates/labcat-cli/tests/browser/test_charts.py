@@ -1,6 +1,11 @@
 """The charts show the data: as many marks as evaluations, and each where it belongs."""
 
+import collections
+import json
+import re
+
 import pytest
+from conftest import PAGES
 from selenium.webdriver import ActionChains
 
 
@@ -83,6 +88,20 @@ def test_what_is_expected_and_how_sure_it_is(page):
     assert line["left"] < star["left"] and star["right"] < line["right"] and line["top"] < star["top"] and star["bottom"] < line["bottom"]
     assert line["width"] < 0.5 * whole["width"]
     page.screenshot("expected")
+
+
+def test_the_line_around_what_may_be_as_good_is_closed_at_the_edge_of_the_map(page):
+    page.open("noisy")
+    page.data["map"]["std"] = [[1e6 if k % 2 else std for std in row] for k, row in enumerate(page.data["map"]["std"])]
+    text, data = (PAGES / "noisy.html").read_text(), json.dumps(page.data).replace("<", "\\u003c")
+    changed, found = re.subn(r'(<script[^>]* id="data"[^>]*>).*?(</script>)', lambda part: part[1] + data + part[2], text, flags=re.DOTALL)
+    assert found == 1
+    (PAGES / "uncertain.html").write_text(changed)
+    page.open("uncertain")
+    ends = collections.Counter()
+    for x, y, way, to in re.findall(r"M(\S+) ([^HV]+)([HV])([^M]+)", page.js("return document.querySelector('#expected-chart .may-be').getAttribute('d')")):
+        ends.update([(float(x), float(y)), (float(to), float(y)) if way == "H" else (float(x), float(to))])
+    assert ends and all(count % 2 == 0 for count in ends.values())
 
 
 def test_half_widths_break_at_restarts(page):

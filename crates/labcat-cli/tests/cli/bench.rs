@@ -106,8 +106,10 @@ fn what_was_measured_before_is_imported_all_or_nothing() {
         ("x,y,value\n1,2\n", "bad.csv:2: it has 2 cells, the first line has 3; nothing was imported"),
         (
             "",
-            "bad.csv:1: there is no column `x`: the first line must name each parameter and value; the columns are none",
+            "bad.csv:1: there is no column `x`: the first line must name each parameter and value; the file has no lines",
         ),
+        ("x;y;value\n1;2;3\n", "its cells seem to be separated by ';': write commas"),
+        ("x,y,value\n1,2,\n", "bad.csv:2: value is empty: write a number, or `failed` in a column named status"),
         ("x,y,value,status\n1,2,3,maybe\n", "status is \"maybe\": write ok, failed or timeout"),
     ] {
         dir.write("bad.csv", text);

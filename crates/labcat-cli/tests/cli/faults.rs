@@ -229,7 +229,10 @@ fn an_interrupted_run_ends_its_commands_says_so_and_resumes_exactly() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let dir = Dir::new("interrupt");
         dir.write("s.toml", &text("if [ {id} -ge 5 ]; then echo $$ > shell; sleep 600; fi; echo {x}"));
-        let run = dir.command(&["run", "s.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Not with a signal ignored, as under nohup.
+        let mut command = Command::new("env");
+        command.args(["--default-signal", LABCAT, "run", "s.toml"]).current_dir(dir.path(""));
+        let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let sixth = || fs::read_to_string(dir.path("shell")).is_ok_and(|text| text.ends_with('\n'));
         wait_for("the sixth evaluation", sixth); // of one worker: five were told
         kill_process(Pid::from_child(&run), signal).unwrap();

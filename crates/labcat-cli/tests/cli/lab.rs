@@ -166,8 +166,15 @@ fn the_manual_comes_with_the_program() {
     let topics = dir.labcat(&["help"]).expect(0).stdout.clone();
     assert!(topics.contains("study") && topics.contains("slurm"), "{topics}");
     let study = dir.labcat(&["help", "study"]).expect(0).stdout.clone();
-    assert!(study.starts_with("## The study file") && study.contains("`max_consecutive_failures`"), "{study}");
-    assert!(!study.contains("\n## "), "one chapter");
+    assert!(
+        study.starts_with("The study file\n") && study.contains("\n  `max_consecutive_failures`\n      "),
+        "{study}"
+    );
+    assert!(
+        !study.contains("\nPlaceholders") && !study.contains("](") && !study.contains("\n|"),
+        "one chapter, no marks: {study}"
+    );
+    assert!(study.lines().all(|line| line.starts_with("    ") || line.chars().count() <= 100), "{study}");
     assert!(dir.labcat(&["help", "run"]).expect(0).stdout.contains("--workers"));
     dir.labcat(&["help", "everything"]).expect(2).says("the topics are start, study");
 }

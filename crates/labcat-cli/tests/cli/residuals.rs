@@ -428,7 +428,9 @@ fn the_data_are_part_of_what_the_study_is() {
     dir.labcat(&["run", "s.toml"]).expect(0);
     dir.write("data.csv", &DATA.replace("1.434", "1.5"));
     for command in ["check", "run"] {
-        dir.labcat(&[command, "s.toml"]).expect(2).says("the data `y` of `residuals` have changed");
+        dir.labcat(&[command, "s.toml"])
+            .expect(2)
+            .says("the data `y` of `residuals` have other values, times or errors");
     }
     dir.write("data.csv", DATA);
     dir.labcat(&["run", "s.toml", "--budget", "5"]).expect(0);

@@ -132,10 +132,12 @@ fn backup_and_restore_say_what_they_refuse() {
     let before = dir.told("s.db");
     dir.labcat(&["backup", "s.toml", "s.db"]).expect(2).says("s.db is the study's own journal");
     dir.labcat(&["backup", "s.toml", "s.toml"]).expect(2).says("s.toml is the study itself");
-    dir.labcat(&["backup", "s.toml", "none/b.db"]).expect(1).says("none/b.db");
+    dir.labcat(&["backup", "s.toml", "none/b.db"]).expect(1).says("cannot write none/b.db: No such file or directory");
     dir.labcat(&["restore", "s.toml", "none.db"]).expect(2).says("none.db");
     dir.write("text", "no journal at all");
-    dir.labcat(&["restore", "s.toml", "text"]).expect(1).says("it is not a journal of labcat");
+    dir.labcat(&["restore", "s.toml", "text"]).expect(2).says("text is not a journal of labcat: name a copy");
+    dir.labcat(&["restore", "typo.toml", "b.db"]).expect(2).says("there is no study typo.toml");
+    assert!(!dir.path("typo.db").exists());
     dir.write("t.toml", &study("budget = 9\nseed = 6", &built_in("rosenbrock")));
     dir.labcat(&["run", "t.toml"]).expect(0);
     dir.labcat(&["restore", "s.toml", "t.db"]).expect(2).says("`seed` was 6 and is now 5");

@@ -14,6 +14,10 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
         ("[study]\nbugdet = 5\n", &[":2:", "unknown key `bugdet` in [study]", "did you mean `budget`?"]),
         ("[study]\nbudget = \"many\"\n", &[":2:", "`budget` must be an integer, 1 or more, not \"many\""]),
         ("[study]\nbudget = 0\n", &[":2:", "1 or more, not 0"]),
+        (
+            "[study]\nbudget = 99999999999999999999\n",
+            &[":2:", "from 1 to 18446744073709551615, not 99999999999999999999"],
+        ),
         ("[study]\nbudget = 1.5\n", &[":2:", "`budget` must be an integer"]),
         ("[study]\nseed = -1\n", &[":2:", "`seed` must be an integer, 0 or more"]),
         ("[study]\nworkers = 0\n", &[":2:", "`workers`", "1 or more"]),
@@ -64,10 +68,7 @@ fn every_mistake_has_its_line_its_key_and_its_cure() {
             "[study]\n[[parameter]]\nname = \"y\"\ntype = \"integer\"\nlow = 0.5\nhigh = 9\n",
             &[":5:", "`y` is integer and has low = 0.5"],
         ),
-        (
-            "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nchoices = [1, 1]\n",
-            &[":5:", "`choices` has 1 twice"],
-        ),
+        ("[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nchoices = [1, 1]\n", &[":5:", "` has 1 twice"]),
         (
             "[study]\n[[parameter]]\nname = \"y\"\ntype = \"categorical\"\nlow = 1\n",
             &[":2:", "`choices` is missing", "the labels of `y`"],
@@ -258,7 +259,7 @@ fn init_writes_a_study_that_check_and_run_accept() {
         "{rate}",
         "{guess}",
     ];
-    assert!(dir.labcat(&command).expect(0).stdout.contains("\nfrom 0 to 1 is a guess for guess\n"));
+    assert!(dir.labcat(&command).expect(0).stdout.contains("\nthe range 0 to 1 is a guess for guess\n"));
     let text = dir.read("study.toml");
     assert!(
         text.contains("scale = \"log\"")

@@ -303,6 +303,25 @@ fn a_command_that_is_mistyped_gets_the_one_that_was_meant() {
 }
 
 #[test]
+fn a_number_on_the_command_line_is_refused_by_what_it_must_be() {
+    let dir = Dir::new("numbers");
+    dir.write("s.toml", &study("budget = 5", &built_in("sphere")));
+    for (args, part) in [
+        (&["tell", "s.toml", "abc", "1"][..], "'abc' for '<ID>': it must be the number of an evaluation, such as 12"),
+        (&["tell", "s.toml", "-1", "1"], "'-1' for '<ID>': it must be the number of an evaluation, such as 12"),
+        (&["status", "s.toml", "1e3"], "'1e3' for '[ID]': it must be the number of an evaluation, such as 12"),
+        (&["retry", "s.toml", "-3"], "it must be the number of an evaluation, such as 12"),
+        (&["run", "s.toml", "--workers", "-3"], "'-3' for '--workers <N>': it must be an integer of at least 1"),
+        (&["init", "new.toml", "-p", "x:0:1", "--budget", "-3"], "it must be an integer of at least 1"),
+        (&["demo", "--seed", "-3"], "'-3' for '--seed <S>': it must be an integer from 0 to 18446744073709551615"),
+        (&["functions", "sphere", "a", "1"], "'a' for '[X]...': it must be a number, such as -3.1 or 1e-5"),
+    ] {
+        dir.labcat(args).expect(2).says(part);
+    }
+    assert!(!dir.path("s.db").exists());
+}
+
+#[test]
 fn the_help_of_options_that_turn_something_off_is_a_sentence() {
     let dir = Dir::new("off");
     let help = dir.labcat(&["minimize", "--help"]).expect(0).stdout.clone();

@@ -116,6 +116,21 @@ fn machines_are_told_why_evaluations_failed() {
 }
 
 #[test]
+fn a_failure_is_shown_with_the_last_line_of_the_error_output() {
+    let dir = Dir::new("last-line");
+    dir.write("s.toml", &study("budget = 2", &shell("echo Traceback >&2; echo 'no mesh at {x}' >&2; exit 3")));
+    dir.labcat(&["run", "s.toml"]).expect(1).says("failed at x = 2.5, y = 2.5: exit status 3\n  | no mesh at 2.5\n");
+}
+
+#[test]
+fn a_new_study_names_the_help_that_comes_with_the_program() {
+    let dir = Dir::new("init-help");
+    dir.labcat(&["init", "-p", "x:0:1", "--", "echo", "{x}"]).expect(0);
+    assert!(dir.read("study.toml").contains("`labcat help study` explains every key"));
+    dir.labcat(&["help", "study"]).expect(0);
+}
+
+#[test]
 fn check_previews_a_log_parameter_at_its_own_middle() {
     let dir = Dir::new("log-middle");
     let text = study("budget = 3", "command = [\"echo\", \"{x}\", \"{y}\"]");

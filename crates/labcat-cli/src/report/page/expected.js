@@ -47,8 +47,11 @@ function drawExpectedMap(layer, width) {
   mean.forEach((values, row) => values.forEach((value, column) => {
     const [left, right, bottom, top] = [edges[0][column], edges[0][column + 1], edges[1][row], edges[1][row + 1]];
     if (value !== null) cells[grade(value)] += `M${px(left)} ${px(bottom)}H${px(right)}V${px(top)}H${px(left)}Z`;
-    if (column && mayBe(row, column) !== mayBe(row, column - 1)) border += `M${px(left)} ${px(bottom)}V${px(top)}`;
-    if (row && mayBe(row, column) !== mayBe(row - 1, column)) border += `M${px(left)} ${px(bottom)}H${px(right)}`;
+    if (!mayBe(row, column)) return; // at the edge of the map the line is closed, so that one sees which side is inside
+    if (!mayBe(row, column - 1)) border += `M${px(left)} ${px(bottom)}V${px(top)}`;
+    if (!mayBe(row, column + 1)) border += `M${px(right)} ${px(bottom)}V${px(top)}`;
+    if (!mayBe(row - 1, column)) border += `M${px(left)} ${px(bottom)}H${px(right)}`;
+    if (!mayBe(row + 1, column)) border += `M${px(left)} ${px(top)}H${px(right)}`;
   }));
   const places = evaluations.map(({ x }) => (axes.some((axis) => x[axis] === null) ? null : [frame.x(x[axes[0]]), frame.y(x[axes[1]])]));
   const shown = succeeded.filter((index) => places[index]);
