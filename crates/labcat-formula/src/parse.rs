@@ -113,7 +113,10 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
             (length, Some(Kind::Name(rest[..length].to_owned())))
         } else {
             let allowed = "numbers, names, + - * / ^, parentheses, <=, >=, == and the functions";
-            return wrong(column, format!("`{first}` cannot be part of a formula, which has {allowed} {}", functions()));
+            return wrong(
+                column,
+                format!("`{first}` cannot be part of a formula, which has {allowed} {}", functions()),
+            );
         };
         tokens.extend(kind.map(|kind| Token { column, start: begins(rest), kind }));
         column += rest[..length].chars().count();

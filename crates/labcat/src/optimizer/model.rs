@@ -55,6 +55,8 @@ pub(super) struct Model {
     pub(super) incumbent: f64,
     /// Where the model has its constrained minimum, in the frame; empty without constraints.
     pub(super) minimum: Vec<f64>,
+    /// Under noise, where the model has its lowest mean with some caution, in the frame; else empty.
+    pub(super) lowest: Vec<f64>,
     /// Whose search it serves.
     pub(super) extent: Extent,
 }

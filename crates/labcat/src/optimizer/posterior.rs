@@ -31,7 +31,7 @@ const BENT: f64 = 5.0;
 /// spare.
 const CAUTION: f64 = 1.3;
 /// Rows at most: the cost grows with their cube. Where there are more observations the nearest to each other are one.
-const ROWS: usize = 300;
+const ROWS: usize = 400;
 /// What the likelihood decides is learned from this many of them, and of the likeliest model then by so many steps from all. (More of them or more
 /// steps cost more and gain nothing; without these steps the regret is a tenth to a quarter larger from 200 evaluations on.)
 const LEARNED: usize = 150;

@@ -34,17 +34,17 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     if !model.surrogate.has_noise() {
         return;
     }
-    let (mean, std, allowed) = lowest(problem, run, model);
-    model.incumbent = mean;
+    let (x, mean, std, allowed) = lowest(problem, run, model);
+    (model.lowest, model.incumbent) = (x, mean);
     if allowed {
         let bound = model.outputs.to_user(mean) + std * model.outputs.slope(mean);
         run.now.noise.find(bound, run.now.told);
     }
 }
 
-/// The lowest mean, with some caution, among points that the models of the constraints allow with as much: its mean and standard deviation, and
-/// whether they allow it; else those of the centre.
-fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, bool) {
+/// The lowest mean, with some caution, among points that the models of the constraints allow with as much: its point in the frame, its mean and
+/// standard deviation, and whether they allow it; else those of the centre.
+fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (Vec<f64>, f64, f64, bool) {
     let (frame, surrogate) = (&run.now.frame, &model.surrogate);
     // The streams of `paper` stay as they were.
     let programs = if problem.settings.switches.preset == Preset::Paper { descent::PROGRAMS } else { PROGRAMS };
@@ -59,8 +59,9 @@ fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (f64, f64, boo
     let (mut at, x) = (PointPrediction::default(), frame.local(&u));
     // An integer or a known constraint may have moved it.
     if surrogate.at(&x, &mut at).iter().all(|limit| limit.mean <= 0.0) {
-        return (at.mean, at.std, true);
+        return (x, at.mean, at.std, true);
     }
-    surrogate.at(&vec![0.0; x.len()], &mut at);
-    (at.mean, at.std, false)
+    let centre = vec![0.0; x.len()];
+    surrogate.at(&centre, &mut at);
+    (centre, at.mean, at.std, false)
 }

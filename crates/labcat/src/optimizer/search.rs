@@ -1,5 +1,6 @@
 //! Line 12: the point with the largest acquisition value in the region, over reals, integers and categories: samples, neighbours, descents.
 
+use super::config::Preset;
 use super::descent::{self, Bound};
 use super::model::{self, Model, Workspace};
 use super::posterior::Posterior;
@@ -24,6 +25,11 @@ const CLIMBS: usize = 6;
 /// In an exploration run the standard deviation counts this many times as much.
 const EXPLORE_OPTIMISM: f64 = 2.0;
 
+/// Under noise every second suggestion is drawn around the lowest mean of the model, with this standard deviation, in half-sides of the trust
+/// region: about as far as places spread evenly over it. (Every suggestion, or the lowest mean itself instead, is worse; the record has it.)
+const DRAWN_EVERY: usize = 2;
+const DRAWN_WITHIN: f64 = 0.6;
+
 /// The most promising point that was never suggested before.
 pub(super) fn search(
     problem: Problem<'_>,
@@ -43,7 +49,16 @@ pub(super) fn search(
     let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
     let limited = surrogate.has_more() || !problem.known.is_empty();
     let maximiser = &mut work.maximiser;
-    if limited || domain.is_mixed() {
+    let spread_around = again && !(limited || domain.is_mixed());
+    let drawn = if spread_around { draw_around_lowest(problem, run, model, search.beta, rng) } else { None };
+    if let Some(u) = drawn.filter(|u| is_new(&domain.point(u)) && !run.is_near_pending(problem, u)) {
+        let search = Search { refinements: 0, ..search };
+        let mut found =
+            maximiser.score_places(&[u], Task { landscape: &landscape, frame, search: &search, lattice: None });
+        found.iter_mut().for_each(|f| f.score = f.score.max(f64::MIN)); // however little is expected there
+        maximiser.load(domain.dim(), &found);
+        maximiser.clipped = 0;
+    } else if limited || domain.is_mixed() {
         let (moves, mut reach) = (extent.moving(domain), Vec::new());
         region::reach(problem, run, search.beta, &mut reach);
         let climb = Climb { problem, run, model, landscape, search, extent, moves, reach, limited, maximiser };
@@ -66,6 +81,23 @@ pub(super) fn search(
         maximiser.strike(index);
     }
     Err(RestartCause::NoNewPoint)
+}
+
+/// Under noise, when it is its turn, a place around the lowest mean of the model. Expected improvement goes to the rim of the region, where the
+/// standard deviation is large. Places on all sides of the minimum tell more of where it is.
+fn draw_around_lowest(
+    problem: Problem<'_>,
+    run: &LocalRun,
+    model: &Model,
+    beta: f64,
+    rng: &mut Rng,
+) -> Option<Vec<f64>> {
+    let suggested = problem.observations.len() + problem.pending.len();
+    if problem.settings.switches.preset == Preset::Paper || !suggested.is_multiple_of(DRAWN_EVERY) {
+        return None;
+    }
+    let x: Vec<f64> = model.lowest.iter().map(|x| x + DRAWN_WITHIN * beta * rng.normal()).collect();
+    Some(run.now.frame.place(&x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect())
 }
 
 /// How the acquisition function is to be maximised now.
