@@ -180,7 +180,7 @@ impl Gp {
         Self::fit(prior, y, buffers).ok()
     }
 
-    /// K⁻¹ of all rows.
+    /// K⁻¹. Only before rows are appended.
     pub(crate) fn invert(&self, scratch: &mut Matrix, inverse: &mut Matrix) {
         linalg::inverse_from_cholesky(&self.b.factor, scratch, inverse);
     }
@@ -268,37 +268,14 @@ impl Gp {
         (slope, image)
     }
 
-    /// How far the rows that hold most of the mean at a point lie from what all others say of it: the change of the mean without them, in standard
-    /// deviations of that change by the model. Takes K⁻¹.
-    pub(crate) fn contradiction(&self, x: &[f64], inverse: &Matrix) -> f64 {
-        /// Part of the sum of the squares of the weights that these rows hold.
-        const MOST: f64 = 0.75;
-        let (b, mut weights, mut near) = (&self.b, Vec::new(), vec![0.0; self.b.x.rows()]);
-        self.covariances(x, None, &mut weights);
-        linalg::solve(&b.factor, &mut weights);
-        b.x.squared_distances_to(|j| x[j], &mut near);
-        let mut rows: Vec<usize> = (0..near.len()).collect();
-        rows.sort_by(|p, q| near[*p].total_cmp(&near[*q]));
-        let (mut held, all) = (0.0, linalg::dot(&weights, &weights));
-        rows.retain(|&row| {
-            let inside = held < MOST * all;
-            held += weights[row] * weights[row];
-            inside
-        });
-        // Without the rows C the mean changes by w_Cᵀ (K⁻¹_CC)⁻¹ α_C, of variance w_Cᵀ (K⁻¹_CC)⁻¹ w_C.
-        let mut block = Matrix::zeros(rows.len(), rows.len());
-        for (p, &i) in rows.iter().enumerate() {
-            rows.iter().enumerate().for_each(|(q, &j)| block[(p, q)] = inverse[(i, j)]);
-        }
-        let [weights, mut change] = [&weights, &b.alpha].map(|of| rows.iter().map(|&row| of[row]).collect::<Vec<_>>());
-        let mut known = weights.clone();
-        if linalg::cholesky(&mut block).is_err() {
-            return 0.0;
-        }
-        linalg::solve(&block, &mut known);
-        linalg::solve(&block, &mut change);
-        let std = linalg::dot(&weights, &known).sqrt();
-        if std > 0.0 { linalg::dot(&weights, &change) / std } else { 0.0 }
+    /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were: kᵀK⁻¹r for the residuals r = N α. Zero
+    /// without noise.
+    pub(crate) fn smoothed_residual(&self, x: &[f64]) -> f64 {
+        let (b, mut image) = (&self.b, Vec::new());
+        self.covariances(x, None, &mut image);
+        linalg::solve(&b.factor, &mut image);
+        image.iter_mut().zip(b.noise.iter().chain(std::iter::repeat(&0.0))).for_each(|(v, noise)| *v *= noise);
+        linalg::dot(&image, &b.alpha)
     }
 
     /// Whether every row is a value and there is no trend.

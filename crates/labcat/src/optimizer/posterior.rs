@@ -16,12 +16,14 @@ use crate::gp::{Buffers, Gp, PointPrediction, Prior, Trend};
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::rng::Rng;
-use std::cell::OnceCell;
 
-/// No function is a draw from a Gaussian process. How far the observations near a place contradict all others tells how much too small the model's
-/// variance is there, and below the lowest mean at an observation the model extrapolates: the squares of both count this many times. (With 1 a
-/// quarter of the runs on some kinks is missed, with 4 most intervals are wider than they have to be: the record.)
-const SHOWN: f64 = 2.5;
+/// No function is a draw from a Gaussian process: at a kink or between steep walls the mean is biased. What is left of the observations there shows
+/// a part of the bias; the standard deviation that is said counts this many times that part. (The record has the coverage; with 2 a fifth of some
+/// runs on the sharpest kinks is missed.)
+const BIAS: f64 = 3.0;
+/// Below the lowest mean at an observation the model extrapolates: the standard deviation counts what lies below this many times. (With 2 a fifth
+/// of some runs on flat bowls between steep walls is missed.)
+const BELOW: f64 = 4.0;
 /// Values are bent towards their logarithm from this many times the noise on. From 20 on, the walls of a bowl still pull the mean at its flat
 /// bottom down; from 3 on, quartics gain and kinks lose a little. The record has all three.
 const BENT: f64 = 5.0;
@@ -80,8 +82,6 @@ pub(super) struct Posterior {
     frame: Frame,
     outputs: Outputs,
     surrogate: Surrogate,
-    /// K⁻¹ of the objective, once it is needed.
-    inverse: OnceCell<Matrix>,
     /// The rows' places in the box, the lowest mean first.
     lowest: Vec<Vec<f64>>,
     /// The other model of the objective, with its share of the likelihood.
@@ -104,8 +104,6 @@ struct Fitted {
     frame: Frame,
     outputs: Outputs,
     gp: Gp,
-    /// K⁻¹, once it is needed.
-    inverse: OnceCell<Matrix>,
     positions: Vec<usize>,
 }
 
@@ -120,7 +118,7 @@ impl Posterior {
             let centre = centre.or_else(|| rows.first().map(|row| &*row.u))?.to_vec();
             Fitted::of(rows, known, slopes && output == Output::Objective, &centre, problem.domain)
         };
-        let (Fitted { frame, outputs, gp, positions, .. }, other) = fitted(Output::Objective, None)?;
+        let (Fitted { frame, outputs, gp, positions }, other) = fitted(Output::Objective, None)?;
         let mut order: Vec<(f64, usize)> = gp.smoothed().zip(0..).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let x = gp.inputs();
@@ -136,7 +134,7 @@ impl Posterior {
             let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();
             surrogate.add_model(limit.gp, stretch, limit.outputs.to_normalised(0.0));
         }
-        Some(Self { frame, outputs, surrogate, inverse: OnceCell::new(), lowest, other })
+        Some(Self { frame, outputs, surrogate, lowest, other })
     }
 
     /// A draw of the model's output at each of some places, the largest number where a constraint is drawn as violated.
@@ -196,12 +194,12 @@ impl Posterior {
         Some(said.into_iter().zip(squares).map(|(share, square)| (share, (square / DRAWS as f64).sqrt())).collect())
     }
 
-    /// What is said of a place: the mean and the standard deviation of the model in units of the objective, with what shows of its
-    /// error in the observations around, and with what the other model says, as far as it may be the right one.
+    /// What is said of a place: the mean and the standard deviation of the model in units of the objective, with the bias that shows in what is
+    /// left of the observations, and with what the other model says, as far as it may be the right one.
     pub(super) fn in_units(&self, u: &[f64]) -> (f64, f64) {
-        let (mean, std) = in_units((&self.frame, &self.outputs, &self.surrogate.gp, &self.inverse), u);
+        let (mean, std) = in_units((&self.frame, &self.outputs, &self.surrogate.gp), u);
         let Some((other, share)) = &self.other else { return (mean, std) };
-        let (there, doubt) = in_units((&other.frame, &other.outputs, &other.gp, &other.inverse), u);
+        let (there, doubt) = in_units((&other.frame, &other.outputs, &other.gp), u);
         let variance = (1.0 - share) * std * std + share * (doubt * doubt + (there - mean).powi(2));
         (mean, if variance.is_finite() { variance.sqrt() } else { std })
     }
@@ -254,20 +252,13 @@ impl Posterior {
 }
 
 /// The median and half the width of an interval of two standard deviations in units of the objective: bent outputs are not symmetric.
-fn in_units((frame, outputs, gp, inverse): (&Frame, &Outputs, &Gp, &OnceCell<Matrix>), u: &[f64]) -> (f64, f64) {
+fn in_units((frame, outputs, gp): (&Frame, &Outputs, &Gp), u: &[f64]) -> (f64, f64) {
     let (x, mut at) = (frame.local(u), PointPrediction::default());
     gp.look(&x, &mut at);
+    let bias = BIAS * gp.smoothed_residual(&x);
     let least = (gp.prior().noise / gp.len() as f64).sqrt(); // not even the mean of all outputs is known better
-    let mut std = at.std.max(least);
-    if !gp.noise().is_empty() {
-        let inverse = inverse.get_or_init(|| {
-            let (mut scratch, mut inverse) = (Matrix::default(), Matrix::default());
-            gp.invert(&mut scratch, &mut inverse);
-            inverse
-        });
-        let below = (gp.smoothed().fold(f64::INFINITY, f64::min) - at.mean).max(0.0);
-        std = std.hypot(SHOWN.sqrt() * below.hypot(std * gp.contradiction(&x, inverse)));
-    }
+    let lowest = if gp.noise().is_empty() { at.mean } else { gp.smoothed().fold(f64::INFINITY, f64::min) };
+    let std = at.std.max(least).hypot(bias).hypot(BELOW * (lowest - at.mean).max(0.0));
     let [low, high] = [at.mean - std, at.mean + std].map(|y| outputs.to_user(y));
     (outputs.to_user(at.mean), 0.5 * high - 0.5 * low)
 }
@@ -367,8 +358,7 @@ impl Fitted {
             gp = data.fit(&all, t, false)?;
         }
         let ell: Vec<f64> = data.group.iter().map(|&g| math::exp(t[g])).collect();
-        let (frame, positions) = (data.frame.rescaled(&ell), positions.to_vec());
-        Some(Self { frame, outputs: data.outputs, gp, inverse: OnceCell::new(), positions })
+        Some(Self { frame: data.frame.rescaled(&ell), outputs: data.outputs, gp, positions: positions.to_vec() })
     }
 }
 
