@@ -2,12 +2,12 @@
 //! actual to predicted reduction adapts that region.
 
 use super::config::Noise;
+use super::convergence::{HOPELESS, is_modelled};
 use super::dataset::Output;
 use super::merit::Merit;
 use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
-use super::report::RestartCause;
 use super::run::{Extent, LocalRun, median_length};
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
@@ -42,12 +42,6 @@ pub(super) const FINE: f64 = 0.1;
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
 const STAYS: usize = 16;
-/// The part of the distance to the best of all runs that a step of a run predicts at least, while it is worth its evaluations.
-const HOPELESS: f64 = 0.01;
-/// A run is over when so many evaluations, for each coefficient of a linear trend, gained less than this part of the variance of a residual: it
-/// creeps along a valley, mostly of another basin.
-const PATIENCE: usize = 2;
-const STALLED: f64 = 0.05;
 /// Under noise the model takes so many times as many observations. Where a step predicts less than the noise of the sum, every other one goes this
 /// part of the trust region beside it: evaluations in one place tell no slopes.
 const MORE: usize = 3;
@@ -210,47 +204,6 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
         }
     }
     gram
-}
-
-/// Whether there are residuals, and the run moves reals alone.
-fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> bool {
-    !run.is_on_lattice(problem.domain) && !problem.observations.residuals(standing.best).is_empty()
-}
-
-/// Why a run that follows residuals or told slopes has no more to give, if so: its newest step predicted and changed as good as nothing; or, with
-/// residuals, the newest evaluations have gained next to nothing; or the step leads to a minimum inside the trust region and predicted but a small
-/// part of what separates the run from the best of all.
-pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
-    let (observations, switches) = (problem.observations, &problem.settings.switches);
-    let followed = run.followed.filter(|f| f.gain > 0.0)?;
-    let shown = observations.position(followed.id)?;
-    let sloped = problem.constraints() == 0 && observations.gradient(standing.best).next().is_some();
-    let modelled = is_modelled(problem, run, standing);
-    if !(modelled || sloped) || run.radius == 0.0 || !problem.ends || standing.noisy {
-        return None;
-    }
-    let scale = if modelled { standing.merit } else { standing.range.min(standing.merit.abs()) };
-    let changed =
-        Merit::of_told(problem, run).told(problem, shown).map_or(f64::INFINITY, |merit| followed.from - merit);
-    if followed.gain.max(changed.abs()) <= switches.precision * scale {
-        return Some(RestartCause::OutputRange);
-    }
-    let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
-    let inside = followed.length < run.radius;
-    if inside && followed.gain < HOPELESS * behind {
-        return switches.restarts.then_some(RestartCause::Hopeless);
-    }
-    // The best of all runs does not creep while its minimum lies inside the trust region: it converges, and ends when that is precise.
-    if !modelled || inside && behind <= 0.0 {
-        return None;
-    }
-    let own = (0..observations.len()).filter(|&p| observations.all()[p].run == run.number);
-    let values: Vec<f64> = own.map(|p| observations.feasible_value(p).unwrap_or(f64::INFINITY)).collect();
-    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-    let before = values.len().saturating_sub(PATIENCE * (1 + problem.domain.dim().max(run.now.others)));
-    let variance = standing.merit / observations.residuals(standing.best).len() as f64;
-    let stalled = before > 0 && least(&values[..before]) - least(&values) < STALLED * variance;
-    (switches.restarts && stalled).then_some(RestartCause::Stalled)
 }
 
 /// Where the sum of squares of the modelled residuals is least inside the trust region; or, with too few observations for a

@@ -1,8 +1,9 @@
 //! Line 12: the point with the largest acquisition value in the region, over reals, integers and categories: samples, neighbours, descents.
 
 use super::config::Preset;
+use super::convergence;
 use super::descent::{self, Bound};
-use super::model::{self, Model, Workspace};
+use super::model::{Model, Workspace};
 use super::posterior::Posterior;
 use super::problem::{Choice, Problem};
 use super::region;
@@ -107,8 +108,8 @@ fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCaus
     // what is known to work. (Powers of two are exact.)
     let halvings = run.failures_in_a_row().min(1000) as i32;
     let mut beta = run.now.beta * 0.5_f64.powi(halvings);
-    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
-        return Err(RestartCause::TrustRegion);
+    if let Some(cause) = convergence::why_over_by_failures(problem, run, beta) {
+        return Err(cause);
     }
     beta *= share_of_region(problem, run);
     if run.extent == Extent::Box {
