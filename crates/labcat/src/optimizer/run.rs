@@ -107,6 +107,15 @@ pub(super) struct Followed {
     pub(super) wait: usize,
 }
 
+/// Why what a forecast has shown may say nothing of the size of its trust region.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Doubt {
+    /// A direction is open: where it failed the model may be at fault, and has learned from it.
+    pub(super) open: bool,
+    /// A smaller reduction than the noise shows nothing.
+    pub(super) noise: f64,
+}
+
 /// What a step changes.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -255,20 +264,19 @@ impl LocalRun {
         }
     }
 
-    /// Adapts the trust region of forecasts to what the newest one has shown, unless that failed while a direction is `open`: then the model
-    /// may be at fault, and not the size of the region, and has learned from it. A reduction smaller than the `noise` shows nothing.
+    /// Adapts the trust region of forecasts to what the newest one has shown, if that is beyond doubt.
     pub(super) fn adapt_radius(
         &mut self,
         observations: &Observations,
         merit: impl Fn(usize) -> Option<f64>,
-        (open, noise): (bool, f64),
+        doubt: Doubt,
     ) {
         let Some(shown) = self.followed.and_then(|followed| observations.position(followed.id)) else { return };
-        let Some(followed) = self.followed.take().filter(|f| f.gain > 0.0 && f.gain >= noise) else { return };
+        let Some(followed) = self.followed.take().filter(|f| f.gain > 0.0 && f.gain >= doubt.noise) else { return };
         let gained = merit(shown).map_or(f64::NEG_INFINITY, |merit| followed.from - merit);
         let ratio = gained / followed.gain;
         if ratio < POOR {
-            self.radius *= if open { 1.0 } else { SHRINK };
+            self.radius *= if doubt.open { 1.0 } else { SHRINK };
         } else if ratio > GOOD {
             let factor = if (ratio - 1.0).abs() < EXACT { GROW_MORE } else { GROW };
             self.radius = self.radius.max(factor * followed.length).min(1.0);

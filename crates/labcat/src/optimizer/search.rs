@@ -2,7 +2,7 @@
 
 use super::config::Preset;
 use super::convergence;
-use super::descent::{self, Bound};
+use super::descent::{self, Goal};
 use super::model::{Model, Workspace};
 use super::posterior::Posterior;
 use super::problem::{Choice, Problem};
@@ -219,10 +219,9 @@ impl Hunt<'_> {
             let task = Task { landscape: &self.landscape, frame, search, lattice };
             return self.maximiser.score_places(places, task);
         }
-        let bound = Bound::cautious(problem, run, kappa);
+        let goal = Goal::cautious(problem, run, kappa, search.beta, &self.moves);
         let descend = |u: &Vec<f64>| {
-            let how = (bound, search.beta, self.moves.as_slice());
-            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, how, &frame.local(u));
+            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, goal, &frame.local(u));
             descent::place(problem, frame, &x)
         };
         let found: Vec<Vec<f64>> = places.iter().map(descend).collect();
