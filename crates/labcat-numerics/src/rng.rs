@@ -41,6 +41,15 @@ impl Rng {
         }
     }
 
+    /// Multiplies the weights 1 / (1 + rank) of squares by exponential draws: a fit with such weights is one of those that the rows leave
+    /// possible (the Bayesian bootstrap).
+    pub fn bootstrap(&mut self, rank: &mut [f64]) {
+        for rank in rank {
+            let draw = -math::log1p(-self.unit());
+            *rank = (1.0 + *rank) / draw.max(f64::EPSILON).sqrt() - 1.0;
+        }
+    }
+
     /// Fisher–Yates shuffle.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {

@@ -1,12 +1,11 @@
 //! Line 5: why a run has no more to give. Each criterion has a name; the first of a list that is met gives the cause.
 
-use super::dataset;
 use super::merit::Merit;
 use super::model::Standing;
 use super::problem::Problem;
-use super::region;
 use super::report::RestartCause::{self, Hopeless, Neighbourhood, OutputRange, Stalled, Tolerance, TrustRegion};
 use super::run::LocalRun;
+use super::{dataset, region};
 use crate::domain::Axis;
 use crate::frame::Outputs;
 

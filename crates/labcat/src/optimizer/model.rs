@@ -26,9 +26,6 @@ const CATCH_UP: usize = 8;
 const GROWTH: f64 = 1.6;
 const DECAY: f64 = 0.8;
 const MOST_BETA: f64 = 1.0;
-/// The least β and the least nugget of an exploration run, which then sees the shape of what is rugged.
-const EXPLORE_BETA: f64 = 0.5;
-const EXPLORE_NUGGET: f64 = 0.03;
 /// Violations of a constraint per coefficient of its trend, and among how many of the newest observations they are looked for.
 const VIOLATIONS: usize = 2;
 const VIOLATIONS_AMONG: usize = 1000;
@@ -255,16 +252,14 @@ fn rank(outputs: &Outputs, work: &mut Workspace) {
 /// suggestions take regions of every size, with the root of how many times as many they are.
 pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
-    let mut least = if run.explores(problem.settings) { base.max(EXPLORE_BETA) } else { base };
+    let mut least = base.max(run.manner(problem.settings).beta);
     let mut most = least;
     if switches.adapt_beta {
         let improved = standing.row >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { GROWTH } else { DECAY };
-        if run.now.others > 0 {
-            // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
-            let together = news.saturating_sub(1).min(run.now.others);
-            run.now.beta *= math::pow(DECAY, together as f64);
-        }
+        // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
+        let together = news.saturating_sub(1).min(run.now.others);
+        run.now.beta *= math::pow(DECAY, together as f64);
         most = least.max(MOST_BETA);
         least *= problem.settings.beta_least / base;
         let all = 1.0 + run.now.others as f64;
@@ -303,8 +298,8 @@ fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp,
     let mut buffers = std::mem::take(&mut work.spare);
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
-    let explored = if run.explores(problem.settings) { EXPLORE_NUGGET } else { 0.0 };
-    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget.max(explored));
+    let nugget = switches.nugget.max(run.manner(problem.settings).nugget);
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, nugget);
     let prior = dataset::noisy_prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;

@@ -8,7 +8,7 @@ use super::merit::Merit;
 use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
-use super::run::{Doubt, Extent, LocalRun, median_length};
+use super::run::{Doubt, Extent, LocalRun};
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
@@ -43,11 +43,11 @@ const NEAREST_DESIGN: f64 = 1e-6;
 const STAYS: usize = 16;
 /// Under noise the model takes so many times as many observations. Where a step predicts less than the noise of the sum, every other one goes this
 /// part of the trust region beside it: evaluations in one place tell no slopes.
-const MORE: usize = 3;
+const MORE_ROWS: usize = 3;
 const BESIDE_NOISE: f64 = 0.3;
 /// How far a model that leads to other integers is followed at first, in units of the box; and the next step, as a part of one that failed.
 const WIDE: f64 = 1.0;
-const SHRINK: f64 = 0.5;
+const SHORTER_NEXT: f64 = 0.5;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 /// While a step is pending the next one is so much shorter.
@@ -346,7 +346,8 @@ fn apart(problem: Problem<'_>, (best, from): (usize, f64), u: Vec<f64>, shared: 
     };
     let around = Around { axes: &axes, centre: observations.unit(own) };
     let newest = around.row(observations, told().next_back()?.0);
-    let radius = if newest.position == own { WIDE } else { SHRINK * median_length(std::iter::once(&newest.x)) };
+    let radius =
+        if newest.position == own { WIDE } else { SHORTER_NEXT * math::median_length(std::iter::once(&newest.x)) };
     let mut rows = nearest_rows(problem, own, &axes, (0, false));
     if rows.len() <= EACH * axes.len() {
         // One more coordinate tells the two apart.
@@ -376,9 +377,9 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     if axes.is_empty() || rows.len() <= axes.len() + 2 {
         return None;
     }
-    let (centre, radius) = (observations.unit(best), median_length(rows[1..].iter().map(|row| &row.x)));
-    let (around, shared) =
-        (Around { axes: &axes, centre }, &mut Shared { products: &mut Products::default(), merit: &Merit::default() });
+    let (centre, radius) = (observations.unit(best), math::median_length(rows[1..].iter().map(|row| &row.x)));
+    let shared = &mut Shared { products: &mut Products::default(), merit: &Merit::default() };
+    let around = Around { axes: &axes, centre };
     let Least { x, model, .. } = least(observations, &rows, around, shared, radius, true)?;
     let u = around.place(&x);
     let u =
@@ -462,7 +463,7 @@ fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize], (pending, noi
     let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
-    rows.truncate(if noisy { MORE } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
+    rows.truncate(if noisy { MORE_ROWS } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     let most = math::median(&mut values).map_or(0.0, |median| USELESS * median);
@@ -508,8 +509,6 @@ fn unexplored(rows: &[Row], radius: f64, Around { axes, centre }: Around<'_>) ->
 const WINDOWS: [(usize, usize); 9] = [(0, 2), (0, 4), (0, 16), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
 /// As many evaluations as derivatives take must lie so near.
 const NEAR: f64 = 0.1;
-/// A derivative below this part of the largest is measured by that.
-const SMALL: f64 = 1e-3;
 
 /// What the evaluations around a point say of the residuals there: they and their derivatives are weighted sums of those that were told.
 #[derive(Clone, Debug, PartialEq)]
@@ -558,12 +557,8 @@ pub(super) fn around(problem: Problem<'_>, x: &[f64]) -> Option<LocalResiduals> 
 }
 
 /// Derivatives at a point by the model of some observations around it.
-fn derivatives(
-    problem: Problem<'_>,
-    mut rows: Vec<Row>,
-    Around { axes, centre }: Around<'_>,
-) -> Option<LocalResiduals> {
-    let Problem { domain, observations, .. } = problem;
+fn derivatives(problem: Problem<'_>, mut rows: Vec<Row>, around: Around<'_>) -> Option<LocalResiduals> {
+    let (Problem { domain, observations, .. }, Around { axes, centre }) = (problem, around);
     let (n, d) = (rows.len() as f64, axes.len());
     let spread: Vec<f64> = (0..d).map(|k| (rows.iter().map(|row| row.x[k].powi(2)).sum::<f64>() / n).sqrt()).collect();
     if spread.contains(&0.0) {
@@ -574,7 +569,7 @@ fn derivatives(
     let points = rows.iter().map(|row| row.x.clone()).collect();
     let (weights, mut slopes, information, covariance) =
         Residuals::fit(points, &products, Vec::new(), f64::INFINITY, true)?.slopes();
-    let (error, weakest) = relative_error(&information, &covariance);
+    let (error, weakest) = linalg::relative_error(&information, &covariance);
     for (k, &i) in axes.iter().enumerate() {
         let unit = spread[k] * domain.stretch(i, centre[i]);
         slopes.col_mut(k).iter_mut().for_each(|slope| *slope /= unit);
@@ -587,32 +582,4 @@ fn derivatives(
         error,
         weakest,
     })
-}
-
-/// The standard deviation of a Jacobian relative to its size, for the worst parameter and the worst direction, by JᵀJ and the covariance of a row.
-fn relative_error(information: &Matrix, covariance: &Matrix) -> (f64, f64) {
-    let d = information.cols();
-    let size: Vec<f64> = (0..d).map(|j| information[(j, j)].max(0.0).sqrt()).collect();
-    let least = SMALL * size.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let each = (0..d).map(|j| covariance[(j, j)].max(0.0).sqrt() / size[j].max(least));
-    let error = each.fold(0.0, f64::max);
-    let (mut factor, mut inside) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
-    for j in 0..d {
-        for i in 0..d {
-            let unit = size[i] * size[j];
-            (factor[(i, j)], inside[(i, j)]) = (information[(i, j)] / unit, covariance[(i, j)] / unit);
-        }
-    }
-    if size.contains(&0.0) || linalg::cholesky(&mut factor).is_err() {
-        return (error, f64::INFINITY);
-    }
-    // L⁻¹ C L⁻ᵀ: each column, then each row.
-    for _ in 0..2 {
-        (0..d).for_each(|j| linalg::solve_lower(&factor, inside.col_mut(j)));
-        let before = inside.clone();
-        (0..d).for_each(|j| (0..d).for_each(|i| inside[(i, j)] = before[(j, i)]));
-    }
-    let (mut v, mut sigma) = (Matrix::zeros(d, d), Vec::new());
-    linalg::right_singular_vectors(&mut inside, &mut v, &mut sigma);
-    (error, sigma.into_iter().fold(0.0, f64::max).sqrt())
 }

@@ -84,11 +84,17 @@ impl Extent {
     }
 }
 
-/// The median length of some steps, by their largest components.
-pub(super) fn median_length<'a>(steps: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
-    let mut lengths: Vec<f64> = steps.map(|step| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()))).collect();
-    math::median(&mut lengths).unwrap_or(0.0)
+/// How a run searches: its least β and nugget, how many times as much the standard deviation counts, and whether it follows fits of the nearest.
+pub(super) struct Manner {
+    pub(super) beta: f64,
+    pub(super) nugget: f64,
+    pub(super) optimism: f64,
+    pub(super) follows: bool,
 }
+
+const ORDINARY: Manner = Manner { beta: 0.0, nugget: 0.0, optimism: 1.0, follows: true };
+/// It stays wide and sees the shape of what is rugged.
+const EXPLORING: Manner = Manner { beta: 0.5, nugget: 0.03, optimism: 2.0, follows: false };
 
 /// What a forecast predicted when it was followed.
 #[derive(Clone, Copy, Debug)]
@@ -200,9 +206,9 @@ impl LocalRun {
         self.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
-    /// Whether this run looks for another basin: every other one does, if any.
-    pub(super) fn explores(&self, settings: &Settings) -> bool {
-        settings.switches.explore && self.number % 2 == 1
+    /// How it searches: every other run looks for another basin, if any.
+    pub(super) fn manner(&self, settings: &Settings) -> &'static Manner {
+        if settings.switches.explore && self.number % 2 == 1 { &EXPLORING } else { &ORDINARY }
     }
 
     /// Whether it moves integers or categories.
@@ -260,7 +266,7 @@ impl LocalRun {
     /// Begins the trust region of forecasts, if there is none, with the median length of some steps.
     pub(super) fn begin_radius<'a>(&mut self, steps: impl Iterator<Item = &'a Vec<f64>>) {
         if self.radius == 0.0 {
-            self.radius = median_length(steps).clamp(LEAST_FIRST_RADIUS, 1.0);
+            self.radius = math::median_length(steps).clamp(LEAST_FIRST_RADIUS, 1.0);
         }
     }
 

@@ -1,14 +1,13 @@
 //! Line 12: the point with the largest acquisition value in the region, over reals, integers and categories: samples, neighbours, descents.
 
 use super::config::Preset;
-use super::convergence;
 use super::descent::{self, Goal};
 use super::model::{Model, Workspace};
 use super::posterior::Posterior;
 use super::problem::{Choice, Problem};
-use super::region;
 use super::report::{Origin, RestartCause};
 use super::run::{Extent, LocalRun};
+use super::{convergence, region};
 use crate::acquisition::landscape::Landscape;
 use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, Task, nearer};
 use crate::domain::Axis;
@@ -23,8 +22,6 @@ const SAMPLES: usize = 40;
 /// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
 const CLIMBERS: usize = 4;
 const CLIMBS: usize = 6;
-/// In an exploration run the standard deviation counts this many times as much.
-const EXPLORE_OPTIMISM: f64 = 2.0;
 
 /// Under noise every second suggestion is drawn around the lowest mean of the model, with this standard deviation, in half-sides of the trust
 /// region: about as far as places spread evenly over it. (Every suggestion, or the lowest mean itself instead, is worse; the record has it.)
@@ -41,7 +38,7 @@ pub(super) fn search(
     extent: Extent,
 ) -> Result<Choice, RestartCause> {
     let (search, switches) = (search_of(problem, run)?, &problem.settings.switches);
-    let optimism = switches.optimism * if run.explores(problem.settings) { EXPLORE_OPTIMISM } else { 1.0 };
+    let optimism = switches.optimism * run.manner(problem.settings).optimism;
     let (surrogate, kind, incumbent) = (&model.surrogate, switches.acquisition, model.incumbent);
     let landscape = Landscape { surrogate, kind, incumbent, optimism };
     let limited = surrogate.has_more() || !problem.known.is_empty();

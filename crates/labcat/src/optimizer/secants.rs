@@ -74,7 +74,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
         && !standing.noisy
         && problem.constraints() == 0
         && !run.is_on_lattice(domain);
-    if !follows || run.explores(problem.settings) || !model.surrogate.gp.has_slopes() {
+    if !follows || !run.manner(problem.settings).follows || !model.surrogate.gp.has_slopes() {
         return None;
     }
     let moves = run.extent.moving(domain);
