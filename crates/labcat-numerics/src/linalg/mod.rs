@@ -50,6 +50,11 @@ impl Matrix {
         m
     }
 
+    /// The sum of the products of its entries and those of another.
+    pub fn inner(&self, other: &Self) -> f64 {
+        (0..self.cols()).map(|j| dot(self.col(j), other.col(j))).sum()
+    }
+
     /// The identity of order `n`.
     pub fn identity(n: usize) -> Self {
         let mut m = Self::default();

@@ -36,8 +36,7 @@ pub(super) fn why_over(
 ) -> Option<RestartCause> {
     let (switches, now, range, noisy) = (&problem.settings.switches, &run.now, standing.range, standing.noisy);
     let on_lattice = run.is_on_lattice(problem.domain);
-    let (exact_reals, exact_lattice) = (!on_lattice && !noisy, on_lattice && !noisy);
-    let (least, most) = standing.penalties;
+    let (exact_reals, exact_lattice, (least, most)) = (!on_lattice && !noisy, on_lattice && !noisy, standing.penalties);
     // Violations that are all alike, as many as the model keeps, lead nowhere.
     let equally_infeasible = || {
         let alike = most - least <= switches.precision * most && now.members.len() >= dataset::keep(problem, run);
@@ -113,15 +112,14 @@ pub(super) fn why_over_by_step(problem: Problem<'_>, run: &LocalRun, standing: &
         let variance = standing.merit / observations.residuals(standing.best).len() as f64;
         before > 0 && least(&values[..before]) - least(&values) < STALLED * variance
     };
-    let may_creep = switches.restarts && modelled && !(inside && behind <= 0.0);
-    let creeps = || may_creep && creeping();
+    let creeps = || switches.restarts && modelled && !(inside && behind <= 0.0) && creeping();
     first(&[(&nothing_changed, OutputRange), (&too_little_to_gain, Hopeless), (&creeps, Stalled)])
 }
 
 /// Why a run whose newest evaluations failed has no more to give, if so: the smaller region that it looks at for that is too narrow.
 pub(super) fn why_over_by_failures(problem: Problem<'_>, run: &LocalRun, beta: f64) -> Option<RestartCause> {
-    let narrow = || run.failures_in_a_row() > 0 && is_narrow(problem, run, beta, run.now.frame.centre());
-    first(&[(&narrow, TrustRegion)])
+    let narrow = run.failures_in_a_row() > 0 && is_narrow(problem, run, beta, run.now.frame.centre());
+    narrow.then_some(TrustRegion)
 }
 
 /// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes, one along which the box is

@@ -22,7 +22,6 @@ const SAMPLES: usize = 40;
 /// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
 const CLIMBERS: usize = 4;
 const CLIMBS: usize = 6;
-
 /// Under noise every second suggestion is drawn around the lowest mean of the model, with this standard deviation, in half-sides of the trust
 /// region: about as far as places spread evenly over it. (Every suggestion, or the lowest mean itself instead, is worse; the record has it.)
 const DRAWN_EVERY: usize = 2;
@@ -42,9 +41,11 @@ pub(super) fn search(
     let (surrogate, kind, incumbent) = (&model.surrogate, switches.acquisition, model.incumbent);
     let landscape = Landscape { surrogate, kind, incumbent, optimism };
     let limited = surrogate.has_more() || !problem.known.is_empty();
-    let (moves, mut reach, maximiser) = (extent.moving(problem.domain), Vec::new(), &mut work.maximiser);
-    region::reach(problem, run, search.beta, &mut reach);
-    let mut hunt = Hunt { problem, run, model, landscape, search, extent, moves, reach, limited, maximiser };
+    let climbs = limited || problem.domain.is_mixed();
+    let moves = if climbs { extent.moving(problem.domain) } else { Vec::new() };
+    let Workspace { maximiser, scratch: reach, .. } = work;
+    region::reach(problem, run, search.beta, reach);
+    let mut hunt = Hunt { problem, run, model, landscape, search, extent, climbs, limited, moves, reach, maximiser };
     if let Some(choice) = hunt.draw_around_lowest(rng) {
         return Ok(choice);
     }
@@ -66,9 +67,7 @@ fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCaus
     // what is known to work. (Powers of two are exact.)
     let halvings = run.failures_in_a_row().min(1000) as i32;
     let mut beta = run.now.beta * 0.5_f64.powi(halvings);
-    if let Some(cause) = convergence::why_over_by_failures(problem, run, beta) {
-        return Err(cause);
-    }
+    convergence::why_over_by_failures(problem, run, beta).map_or(Ok(()), Err)?;
     beta *= share_of_region(problem, run);
     if run.extent == Extent::Box {
         let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i));
@@ -97,12 +96,14 @@ struct Hunt<'a> {
     landscape: Landscape<'a>,
     search: Search,
     extent: Extent,
-    /// The axes that samples and gradients move along.
+    /// Whether more is climbed than the best sample, along gradients: where integers or categories are, or descents follow second derivatives.
+    climbs: bool,
+    /// Whether these do: where there are constraints, measured or known, or slopes.
+    limited: bool,
+    /// The axes that climbs move along.
     moves: Vec<bool>,
     /// How far the region reaches along each axis.
-    reach: Vec<f64>,
-    /// Whether descents follow second derivatives: where there are constraints, measured or known, or slopes.
-    limited: bool,
+    reach: &'a [f64],
     maximiser: &'a mut Maximiser,
 }
 
@@ -127,10 +128,10 @@ impl Hunt<'_> {
     /// Under noise, when it is its turn, a place around the lowest mean of the model. Expected improvement goes to the rim of the region, where the
     /// standard deviation is large. Places on all sides of the minimum tell more of where it is.
     fn draw_around_lowest(&mut self, rng: &mut Rng) -> Option<Choice> {
-        let Problem { domain, settings, observations, pending, .. } = self.problem;
+        let Problem { settings, observations, pending, .. } = self.problem;
         let is_turn = (observations.len() + pending.len()).is_multiple_of(DRAWN_EVERY);
         let draws = self.landscape.surrogate.has_noise() && settings.switches.preset != Preset::Paper;
-        if self.limited || domain.is_mixed() || !draws || !is_turn {
+        if self.climbs || !draws || !is_turn {
             return None;
         }
         let mut away = || DRAWN_WITHIN * self.search.beta * rng.normal();
@@ -143,7 +144,7 @@ impl Hunt<'_> {
     /// once nothing else is to be gained.
     fn find_candidates(&mut self, rng: &mut Rng) {
         let (problem, domain) = (self.problem, self.problem.domain);
-        if !self.limited && !domain.is_mixed() {
+        if !self.climbs {
             let (landscape, frame, search) = (&self.landscape, &self.run.now.frame, &self.search);
             return self.maximiser.run(Task { landscape, frame, search, lattice: None }, rng);
         }
