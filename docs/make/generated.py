@@ -56,7 +56,7 @@ def options() -> str:
     ]
     groups: dict[str, list[str]] = {}
     for name, option in labcat.SWITCHES.items():
-        allowed = option.allowed.replace("18446744073709552000", "2⁶⁴ − 1")
+        allowed = option.allowed.replace("18446744073709551615", "2⁶⁴ − 1")
         cells = [f"`{name}`", option.help, allowed, f"`{short(option.default)}`", f"`{short(option.paper)}`"]
         groups.setdefault(option.group, []).append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     for group, rows in groups.items():

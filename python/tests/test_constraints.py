@@ -121,7 +121,7 @@ def test_ask_and_tell():
     for wrong in ({}, {"constraints": [1.0]}, {"constraints": [[1.0, 2.0]]}):
         with pytest.raises(labcat.InvalidError, match="constraints"):
             optimizer.tell(trial, 1.0, **wrong)
-    with pytest.raises(labcat.InvalidError, match="gradient has 3 components"):
+    with pytest.raises(labcat.InvalidError, match="gradient has length 3"):
         optimizer.tell(trial, 1.0, constraints=[-1, -1], gradient=[1, 2, 3])
     optimizer.tell(trial, 1.0, constraints=[-1, 1], gradient=[1, math.nan])
     assert not optimizer.best.feasible

@@ -64,7 +64,7 @@ def test_all_lower_and_all_upper_bounds(bounds):
 
 
 def test_inverted_bounds_that_are_no_lower_and_upper_ones():
-    with pytest.raises(labcat.InvalidError, match=r"bounds of x0 are \(1, -1\): low must be below high, and wider"):
+    with pytest.raises(labcat.InvalidError, match=r"bounds of x0 are \(1, -1\): low must be below high, by more"):
         labcat.minimize(bowl, [(1, -1), (0, 1)], budget=5)
 
 

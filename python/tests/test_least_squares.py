@@ -356,7 +356,7 @@ def test_ask_and_tell():
     with pytest.raises(labcat.InvalidError, match="residuals by name: tell\\(trial, residuals="):
         copy.tell(x=START, value=misfit(START))
     copy.tell(x=START, value=labcat.Outcome(residuals=misfit(START)))
-    with pytest.raises(labcat.InvalidError, match="3 residuals were told: there must be 40"):
+    with pytest.raises(labcat.InvalidError, match="number of residuals told is 3: it must be 40"):
         copy.tell(x=START, residuals=[1, 2, 3])
     with pytest.raises(labcat.InvalidError, match="Optimizer\\(bounds, residuals=True\\)"):
         labcat.Optimizer(BOUNDS).tell(x=START, residuals=[1, 2])
@@ -409,13 +409,13 @@ def changes_length(p):
 
 def test_another_length():
     changes_length.calls = 0
-    with pytest.raises(labcat.InvalidError, match="30 residuals were told: there must be 40") as raised:
+    with pytest.raises(labcat.InvalidError, match="number of residuals told is 30: it must be 40") as raised:
         labcat.least_squares(changes_length, BOUNDS, budget=20, rng=1)
     assert len(raised.value.labcat_result.history) == 5
     changes_length.calls = 0
     result = labcat.least_squares(changes_length, BOUNDS, budget=20, rng=1, on_error="fail")
     assert result.history.failed.sum() == 15
-    assert "30 residuals were told" in result.message
+    assert "number of residuals told is 30" in result.message
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_noise_of_constraints_is_kept():
     copy = labcat.Optimizer.from_json(optimizer.to_json())
     for held in (optimizer, copy):
         assert held.history[0].constraint_std == pytest.approx([0.1, np.nan], nan_ok=True)
-    with pytest.raises(labcat.InvalidError, match="1 standard deviations were told for 2 constraints"):
+    with pytest.raises(labcat.InvalidError, match="constraint_std has length 1: it must be 2"):
         optimizer.tell(optimizer.ask(), 1.0, constraints=[-1, 2], constraint_std=[0.1])
     with pytest.raises(labcat.InvalidError, match="std = -1 is not the standard deviation"):
         optimizer.tell(optimizer.ask(), 1.0, constraints=[-1, 2], constraint_std=[-1, 0.1])

@@ -65,6 +65,12 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
+/// The median length of some steps, by their largest components.
+pub fn median_length<'a>(steps: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
+    let mut lengths: Vec<f64> = steps.map(|step| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()))).collect();
+    median(&mut lengths).unwrap_or(0.0)
+}
+
 /// Density φ(z) of the standard normal distribution.
 pub fn normal_pdf(z: f64) -> f64 {
     FRAC_1_SQRT_2PI * exp(-0.5 * z * z)

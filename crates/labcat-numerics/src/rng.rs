@@ -41,10 +41,33 @@ impl Rng {
         }
     }
 
+    /// Multiplies the weights 1 / (1 + rank) of squares by exponential draws: a fit with such weights is one of those that the rows leave
+    /// possible (the Bayesian bootstrap).
+    pub fn bootstrap(&mut self, rank: &mut [f64]) {
+        for rank in rank {
+            let draw = -math::log1p(-self.unit());
+            *rank = (1.0 + *rank) / draw.max(f64::EPSILON).sqrt() - 1.0;
+        }
+    }
+
     /// Fisher–Yates shuffle.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
         }
     }
+}
+
+/// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once,
+/// at a uniform place within the cell.
+pub fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<f64>> {
+    let mut points = vec![vec![0.0; d]; count];
+    let mut cells: Vec<usize> = (0..count).collect();
+    for j in 0..d {
+        rng.shuffle(&mut cells);
+        for (point, &cell) in points.iter_mut().zip(&cells) {
+            point[j] = (2.0 * (cell as f64 + rng.unit()) / count as f64 - 1.0).clamp(-1.0, 1.0);
+        }
+    }
+    points
 }

@@ -16,7 +16,7 @@
 //! | 2, 13 | values of the objective | `observations::Outcome` |
 //! | 3 | initial frame | `domain::Domain`, `frame::Frame::of_box` |
 //! | 4 | trust region | `trust_region::TrustRegion` |
-//! | 5 | convergence, restarts | `optimizer::model::why_over`, `optimizer::Optimizer::stop_reason` |
+//! | 5 | convergence, restarts | `optimizer::convergence::why_over`, `optimizer::Optimizer::stop_reason` |
 //! | 6 | normalised outputs | `frame::normalise` |
 //! | 7 | centre, rotate | `frame::Frame::centred`, `frame::Frame::rotated`, `frame::PrincipalAxes` |
 //! | 8 | Gaussian process | `gp::Gp::fit` |

@@ -11,6 +11,7 @@ mod elimination;
 mod inner;
 mod orthogonal;
 mod product;
+mod relative;
 mod triangular;
 
 pub use bordered::Bordered;
@@ -19,6 +20,7 @@ pub use inner::Products;
 pub use orthogonal::{is_orthonormal, least_squares, match_columns, orthonormalise, right_singular_vectors};
 use product::PartialSums;
 pub use product::{neg_gram, neg_product, squared_distances, squared_distances_above, weighted_squares};
+pub use relative::relative_error;
 pub use triangular::{
     NonPositivePivot, cholesky, inverse_from_cholesky, ln_det, remove_from_cholesky, solve, solve_lower,
     solve_lower_transposed, solve_rows,
@@ -46,6 +48,11 @@ impl Matrix {
             row.iter().enumerate().for_each(|(j, v)| m[(i, j)] = *v);
         }
         m
+    }
+
+    /// The sum of the products of its entries and those of another.
+    pub fn inner(&self, other: &Self) -> f64 {
+        (0..self.cols()).map(|j| dot(self.col(j), other.col(j))).sum()
     }
 
     /// The identity of order `n`.

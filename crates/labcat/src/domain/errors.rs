@@ -37,7 +37,7 @@ pub enum DomainError {
 #[allow(missing_docs)] // fields are what the message says of them
 pub enum PointError {
     /// The number of coordinates differs from the number of parameters.
-    #[error("the point has {got} coordinates: this domain has {expected} parameters")]
+    #[error("the point has length {got}: it must be {expected}, one number for each parameter")]
     WrongLength { got: usize, expected: usize },
     /// A coordinate lies outside its bounds, or is NaN.
     #[error("{name} = {value} is not allowed: it must lie in [{low}, {high}]")]

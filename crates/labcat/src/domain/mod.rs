@@ -304,7 +304,7 @@ fn axes_of(p: &Parameter) -> Vec<Axis> {
 fn check_parameter(p: &Parameter) -> Result<(), DomainError> {
     let (name, low, high) = (|| p.name.clone(), p.low, p.high);
     let bounds = |allowed| Err(DomainError::Bounds { name: name(), low, high, allowed });
-    let inverted = || bounds("low must be below high, and wider apart than rounding");
+    let inverted = || bounds("low must be below high, by more than a rounding error");
     if !(low.is_finite() && high.is_finite()) {
         return bounds("both must be finite");
     }

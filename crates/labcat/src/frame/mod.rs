@@ -186,6 +186,13 @@ impl Frame {
         }
     }
 
+    /// The part of a cube of this half-side that lies in the box.
+    pub(crate) fn cube_in_box(&self, beta: f64) -> Halfspaces {
+        let mut within = Halfspaces::cube(self.dim(), beta);
+        self.push_box(&vec![(-1.0, 1.0); self.dim()], &mut within);
+        within
+    }
+
     /// Whether every number is usable (a deserialised frame may hold anything).
     #[cfg(any(feature = "serde", test))]
     pub(crate) fn is_valid(&self, d: usize) -> bool {

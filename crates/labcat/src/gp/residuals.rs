@@ -151,7 +151,7 @@ impl Residuals {
         }
         let inverse = Bordered::inverse(k, trend).ok()?;
         let freedom = (trend.rows() - trend.cols()) as f64;
-        let left_over = left_over(&inverse.p, &self.gram).max(f64::MIN_POSITIVE);
+        let left_over = inverse.p.inner(&self.gram).max(f64::MIN_POSITIVE);
         let likelihood = -freedom * math::ln(left_over) - inverse.ln_dets.0 - inverse.ln_dets.1;
         likelihood.is_finite().then_some((likelihood, Weights { inverse, nugget, length, scale }))
     }
@@ -171,7 +171,7 @@ impl Residuals {
             let slope = 2.0 * KERNEL.slopes_at(s, KERNEL.at(s)).0 / length;
             (0..d).for_each(|j| along[(i, j)] = slope * self.in_box(&delta, j));
         }
-        let signal = left_over(p, &self.gram) / (n - d - 1).max(1) as f64;
+        let signal = p.inner(&self.gram) / (n - d - 1).max(1) as f64;
         let rounding = (n as f64 * f64::EPSILON / nugget).min(1.0);
         let mut covariance = Matrix::zeros(d, d);
         for j in 0..d {
@@ -191,7 +191,7 @@ impl Residuals {
 
     /// What noise leaves in the prediction at a point: its variance, summed over the residuals.
     pub(crate) fn noise_at(&self, x: &[f64]) -> f64 {
-        let (w, signal) = (self.weights(x).0, left_over(&self.weights.inverse.p, &self.gram));
+        let (w, signal) = (self.weights(x).0, self.weights.inverse.p.inner(&self.gram));
         signal / (w.len() - x.len() - 1).max(1) as f64 * self.weights.nugget * linalg::dot(&w, &w)
     }
 
@@ -244,11 +244,6 @@ impl Residuals {
     fn image(&self, w: &[f64]) -> Vec<f64> {
         self.gram.transposed_times(w).iter().zip(&self.with_origin).map(|(image, origin)| image + origin).collect()
     }
-}
-
-/// The sum of squares that the trend leaves to the process.
-fn left_over(p: &Matrix, gram: &Matrix) -> f64 {
-    (0..p.cols()).map(|j| linalg::dot(p.col(j), gram.col(j))).sum()
 }
 
 impl Program for Residuals {

@@ -38,21 +38,19 @@ pub enum TellError {
     #[error(transparent)]
     Point(#[from] PointError),
     /// The number of constraints differs from the option `constraints`.
-    #[error("{got} constraints were told: there must be {expected} (option `constraints`)")]
+    #[error("the number of constraints told is {got}: it must be {expected} (option `constraints`)")]
     Constraints { got: usize, expected: usize },
     /// The number of standard deviations of constraints differs from the number of constraints.
-    #[error(
-        "{got} standard deviations were told for {expected} constraints: there must be one for each, NaN if unknown"
-    )]
+    #[error("constraint_std has length {got}: it must be {expected}, one for each constraint, NaN if unknown")]
     ConstraintStd { got: usize, expected: usize },
     /// The number of residuals differs from that of the evaluations before.
-    #[error("{got} residuals were told: there must be {expected}, as in earlier evaluations")]
+    #[error("the number of residuals told is {got}: it must be {expected}, as in earlier evaluations")]
     Residuals { got: usize, expected: usize },
     /// Residuals are told to an optimizer that maximises.
     #[error("residuals were told, but this optimizer maximises: a sum of squares can only be minimised")]
     MaximisedResiduals,
     /// The number of derivatives differs from the number of parameters.
-    #[error("the gradient has {got} components: there must be {expected}, one for each parameter, NaN if unknown")]
+    #[error("the gradient has length {got}: it must be {expected}, one for each parameter, NaN if unknown")]
     Gradient { got: usize, expected: usize },
 }
 

@@ -227,7 +227,7 @@ fn quadratic(
     // In many dimensions it costs more than a step; with pending evaluations it mostly takes the place of a search.
     let every = d.div_ceil(if problem.pending.is_empty() { 4 } else { 8 });
     let is_due = (observations.len() + problem.pending.len()).is_multiple_of(every);
-    if most == 0 || run.explores(problem.settings) || !is_due || is_waiting(problem, run) {
+    if most == 0 || !run.manner(problem.settings).follows || !is_due || is_waiting(problem, run) {
         return None;
     }
     let n = work.nearest.find(observations, frame, (terms, most), &mut work.scratch)?;
@@ -238,7 +238,7 @@ fn quadratic(
     let near = order[FIFTH.min(n - 1)].0;
     rank.extend(order.iter().map(|(distance, _, _)| (distance / near).powi(3)));
     if is_pending(problem, run) {
-        weigh_at_random(rank, problem.settings.switches.seed.wrapping_add(id.0));
+        Rng::new(problem.settings.switches.seed.wrapping_add(id.0)).bootstrap(rank);
     }
     let fit = &mut work.polynomial;
     if near == 0.0 || !fit.fit(terms, inputs, y, rank, n, 1.0) {
@@ -252,16 +252,6 @@ fn quadratic(
     let held = run.now.others > 0 && !fit.minimiser.iter().zip(&work.bounds).all(free);
     let proper = !held && gain > 0.0 && polynomial::is_proper(fit, frame, &work.bounds);
     Forecast::new(fit.minimiser.clone(), outputs.minimum(), gain).filter(|_| proper)
-}
-
-/// Multiplies the weights 1 / (1 + rank) of the squares by exponential draws: a fit with such weights is one of those that the observations
-/// leave possible (the Bayesian bootstrap).
-fn weigh_at_random(rank: &mut [f64], seed: u64) {
-    let mut rng = Rng::new(seed);
-    for rank in rank {
-        let draw = -math::log1p(-rng.unit());
-        *rank = (1.0 + *rank) / draw.max(f64::EPSILON).sqrt() - 1.0;
-    }
 }
 
 /// Where a quartic of the nearest observations has its lowest minimum among them, if it predicted each of the newest d far better than

@@ -1,6 +1,7 @@
 //! Ask and tell: suggestions have ids; any number may be pending, and they may be told in any order.
 
 pub(crate) mod config;
+mod convergence;
 mod dataset;
 mod descent;
 mod errors;

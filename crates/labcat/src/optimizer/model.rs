@@ -10,7 +10,6 @@ use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
 use super::slopes;
 use crate::acquisition::maximise::Maximiser;
-use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, MOST_MEDIANS, Outputs, PrincipalAxes, normalise};
 use crate::gp::residuals::Products;
 use crate::gp::surrogate::{Rows, Surrogate};
@@ -27,13 +26,6 @@ const CATCH_UP: usize = 8;
 const GROWTH: f64 = 1.6;
 const DECAY: f64 = 0.8;
 const MOST_BETA: f64 = 1.0;
-/// The least β and the least nugget of an exploration run, which then sees the shape of what is rugged.
-const EXPLORE_BETA: f64 = 0.5;
-const EXPLORE_NUGGET: f64 = 0.03;
-/// Under noise a run ends after this many evaluations per dimension in which its recommendation became no better.
-const PATIENCE: usize = 40;
-/// A run ends by its precision only once no half-width of its region exceeds this part of the box.
-const SMALL_REGION: f64 = 1e-4;
 /// Violations of a constraint per coefficient of its trend, and among how many of the newest observations they are looked for.
 const VIOLATIONS: usize = 2;
 const VIOLATIONS_AMONG: usize = 1000;
@@ -81,12 +73,12 @@ pub(super) struct Standing {
     pub(super) best: usize,
     pub(super) merit: f64,
     /// The lowest value, and how far the highest lies above it.
-    low: f64,
+    pub(super) low: f64,
     pub(super) range: f64,
     /// Whether the values have noise.
     pub(super) noisy: bool,
     /// The least and the largest penalty for violations of the measured constraints.
-    penalties: (f64, f64),
+    pub(super) penalties: (f64, f64),
 }
 
 /// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
@@ -254,91 +246,20 @@ fn rank(outputs: &Outputs, work: &mut Workspace) {
     work.rank.extend(work.merits.iter().map(|m| outputs.to_normalised(*m).clamp(0.0, 1.0)));
 }
 
-/// Why a run has no more to give, if so. (line 5)
-pub(super) fn why_over(
-    problem: Problem<'_>,
-    run: &LocalRun,
-    outputs: &Outputs,
-    standing: &Standing,
-) -> Option<RestartCause> {
-    let switches = &problem.settings.switches;
-    let on_lattice = run.is_on_lattice(problem.domain);
-    let (least, most) = standing.penalties;
-    if least > 0.0 || !problem.ends {
-        // While no member is feasible the values say nothing of convergence. Violations that are all alike, as many as the model keeps, lead nowhere.
-        let alike = most - least <= switches.precision * most && run.now.members.len() >= dataset::keep(problem, run);
-        let over = alike && problem.ends && switches.restarts && !on_lattice && !standing.noisy;
-        return over.then_some(RestartCause::OutputRange);
-    }
-    let range = standing.range;
-    if on_lattice && !standing.noisy {
-        match region::settled(problem, run) {
-            _ if region::is_small(problem.domain) => return None,
-            true if region::untried(problem, standing.best).is_empty() => return Some(RestartCause::Neighbourhood),
-            _ => {}
-        }
-    } else if switches.tolerance.is_some_and(|t| range <= t) {
-        return Some(RestartCause::Tolerance);
-    } else if standing.noisy {
-        let stalled = run.now.noise.best.map_or(0, |(_, then)| run.now.told.saturating_sub(then));
-        if stalled >= PATIENCE * problem.domain.dim() {
-            return Some(RestartCause::Noise);
-        }
-    } else {
-        // Neither knows where zero is: the run's own spread, and below it the rounding of the outputs. With pending evaluations digits
-        // cost little time and a restart much: each of them has to agree.
-        // The widest spread says nothing of a function that fell by twenty orders of magnitude: the region has to be small as well.
-        let wide = run.now.frame.scale().iter().any(|s| run.now.beta * s > SMALL_REGION);
-        let precision = if wide { 0.0 } else { switches.precision / (1.0 + run.now.others as f64) };
-        if range <= (precision * run.now.spread).max(4.0 * f64::EPSILON * outputs.largest()) {
-            return Some(RestartCause::OutputRange);
-        }
-    }
-    let told = problem.observations.incumbent().unwrap_or(f64::INFINITY);
-    let overall = if standing.noisy { problem.bound.unwrap_or(f64::INFINITY) } else { told };
-    let behind = if standing.noisy { standing.low } else { standing.merit } - overall;
-    if switches.give_up.is_some_and(|most| switches.restarts && behind > most * range) {
-        return Some(RestartCause::Hopeless);
-    }
-    let centre = problem.observations.unit(standing.best);
-    (!on_lattice && is_narrow(problem, run, run.now.beta, centre)).then_some(RestartCause::TrustRegion)
-}
-
-/// Whether the region [−β, β]^d of the frame around a point is no wider than rounding along one of its axes, one along which the box is
-/// wider than that: a step along it changes no coordinate, and nothing is left to be learned there. Axes of integers and
-/// categories do not count.
-pub(super) fn is_narrow(problem: Problem<'_>, run: &LocalRun, beta: f64, centre: &[f64]) -> bool {
-    /// A box this many times as wide as rounding has room for a search.
-    const ROOM: f64 = 1e3;
-    let (d, frame) = (centre.len(), &run.now.frame);
-    let rounding = |j: usize| problem.domain.resolution(j, centre[j]);
-    let share = |i: usize, j: usize| frame.rotation()[(j, i)].abs();
-    let narrow = |i: usize| (0..d).all(|j| beta * frame.scale()[i] * share(i, j) <= rounding(j));
-    let roomy = |i: usize| (0..d).any(|j| share(i, j) > ROOM * rounding(j));
-    let is_real = |i: usize| {
-        let along = |a: &usize, b: &usize| share(i, *a).total_cmp(&share(i, *b));
-        (0..d).max_by(along).is_some_and(|j| problem.domain.axes()[j] == Axis::Real)
-    };
-    let mut reals = (0..d).filter(|&i| is_real(i)).peekable();
-    reals.peek().is_some() && (reals.clone().any(|i| narrow(i) && roomy(i)) || reals.all(narrow))
-}
-
 /// Widens the trust region after a better point was found and narrows it otherwise, between the β of the configuration and the
 /// most; an exploration run stays wide. Nothing of it without the options. With pending evaluations there are fewer rounds to get
 /// anywhere in, and each has to reach farther: the least β grows with the fourth root of their number, and beyond 2 d of them, where
 /// suggestions take regions of every size, with the root of how many times as many they are.
 pub(super) fn adapt_trust_region(problem: Problem<'_>, run: &mut LocalRun, standing: &Standing, news: usize) {
     let (switches, base) = (&problem.settings.switches, problem.settings.region.beta);
-    let mut least = if run.explores(problem.settings) { base.max(EXPLORE_BETA) } else { base };
+    let mut least = base.max(run.manner(problem.settings).beta);
     let mut most = least;
     if switches.adapt_beta {
         let improved = standing.row >= run.now.members.len().saturating_sub(news);
         run.now.beta *= if improved { GROWTH } else { DECAY };
-        if run.now.others > 0 {
-            // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
-            let together = news.saturating_sub(1).min(run.now.others);
-            run.now.beta *= math::pow(DECAY, together as f64);
-        }
+        // Of results that were told together one may be the best; each of the others narrows, as if told one by one.
+        let together = news.saturating_sub(1).min(run.now.others);
+        run.now.beta *= math::pow(DECAY, together as f64);
         most = least.max(MOST_BETA);
         least *= problem.settings.beta_least / base;
         let all = 1.0 + run.now.others as f64;
@@ -377,8 +298,8 @@ fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp,
     let mut buffers = std::mem::take(&mut work.spare);
     run.fill_inputs(problem.observations, &mut buffers, &mut work.scratch);
     buffers.set_noise(&work.noise);
-    let explored = if run.explores(problem.settings) { EXPLORE_NUGGET } else { 0.0 };
-    let prior = Prior::of(&work.y, switches.kernel, switches.signal, switches.nugget.max(explored));
+    let nugget = switches.nugget.max(run.manner(problem.settings).nugget);
+    let prior = Prior::of(&work.y, switches.kernel, switches.signal, nugget);
     let prior = dataset::noisy_prior(problem, prior, &work.noise);
     Gp::fit_with_jitter(prior, &work.y, buffers).map_err(|(_, buffers)| {
         work.spare = buffers;

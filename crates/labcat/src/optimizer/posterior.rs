@@ -2,7 +2,7 @@
 //! on demand and used for recommendations under noise, predictions, and the relevance of parameters.
 
 use super::dataset::Output;
-use super::descent::{self, Bound};
+use super::descent::{self, Goal};
 use super::problem::Problem;
 use super::run::LocalRun;
 use super::slopes;
@@ -209,8 +209,8 @@ impl Posterior {
     pub(super) fn lowest(&self, problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> {
         let domain = problem.domain;
         let moves: Vec<bool> = domain.axes().iter().map(|axis| axis.turns()).collect();
-        let how = Bound { kappa: -CAUTION, caution: CAUTION, programs: descent::PROGRAMS };
-        let reach = 2.0 / self.frame.scale().iter().copied().fold(f64::INFINITY, f64::min);
+        let beta = 2.0 / self.frame.scale().iter().copied().fold(f64::INFINITY, f64::min); // all of the box
+        let goal = Goal { kappa: -CAUTION, caution: CAUTION, beta, moves: &moves, programs: descent::PROGRAMS };
         // The lowest of all, and of those that are allowed.
         let mut starts: Vec<&Vec<f64>> = self.lowest.iter().take(1).collect();
         for u in &self.lowest {
@@ -221,7 +221,7 @@ impl Posterior {
         let mut found: Option<(f64, f64, Vec<f64>)> = None;
         for start in starts {
             let x = self.frame.local(start);
-            let (x, _) = descent::minimise(problem, &self.frame, &self.surrogate, (how, reach, &moves), &x);
+            let (x, _) = descent::minimise(problem, &self.frame, &self.surrogate, goal, &x);
             let end = descent::place(problem, &self.frame, &x);
             for u in [end, start.clone()] {
                 let Some(allowed) = problem.known.nearest(domain, &u, start) else { continue };

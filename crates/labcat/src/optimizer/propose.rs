@@ -5,7 +5,7 @@ use super::model::{self, Model, Workspace};
 use super::problem::{Choice, Problem};
 use super::report::{Origin, RestartCause};
 use super::run::{Extent, LocalRun};
-use super::{forecast, recommend, residuals, search};
+use super::{convergence, forecast, recommend, search};
 use crate::observations::TrialId;
 use crate::rng::Rng;
 
@@ -28,7 +28,7 @@ pub(super) fn propose(
     work.reclaim(model.take_if(|m| m.extent != run.extent)); // it serves another search
     let at_hand = model.take();
     let current = model.insert(current_model(problem, run, at_hand, work)?); // lines 5–11
-    if let Some(cause) = residuals::why_over(problem, run, &current.standing) {
+    if let Some(cause) = convergence::why_over_by_step(problem, run, &current.standing) {
         return Err(cause);
     }
     current.imagine_pending(problem, run);
@@ -64,7 +64,7 @@ fn current_model(
         }
     };
     let over = known && !problem.domain.is_mixed();
-    match over.then(|| model::why_over(problem, run, &current.outputs, &current.standing)).flatten() {
+    match over.then(|| convergence::why_over(problem, run, &current.outputs, &current.standing)).flatten() {
         Some(cause) => {
             work.reclaim(Some(current));
             Err(cause)
@@ -84,7 +84,7 @@ pub(super) fn update_model(
     let outputs = model::normalise_outputs(problem, run, Output::Objective, work); // line 6: T_minmax
     run.now.spread = run.now.spread.max(outputs.spread());
     let standing = model::assess(problem, run, &outputs, work)?; // merits, without the noise
-    if let Some(cause) = model::why_over(problem, run, &outputs, &standing) {
+    if let Some(cause) = convergence::why_over(problem, run, &outputs, &standing) {
         return Err(cause); // line 5: converged?
     }
     model::adapt_trust_region(problem, run, &standing, news);

@@ -1,7 +1,7 @@
 //! The recommended point of a step: the constrained minimum of the model; under noise, the least mean plus standard deviation.
 
 use super::config::Preset;
-use super::descent::{self, Bound};
+use super::descent::{self, Goal};
 use super::merit;
 use super::model::Model;
 use super::problem::Problem;
@@ -12,7 +12,7 @@ use crate::gp::PointPrediction;
 /// many to spare.
 const SPARE: f64 = 1.0;
 /// Quadratic programs of that descent at most: with twelve the search fares alike, and a step in five dimensions takes a fifth longer.
-const PROGRAMS: usize = 4;
+const FEW_PROGRAMS: usize = 4;
 
 /// Finds the constrained minimum of the model, for the penalty parameters and as a candidate; and under noise the lowest mean, which is then
 /// what is to be improved on.
@@ -22,9 +22,10 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
         if problem.constraints() > 0 {
             model.incumbent = model.outputs.to_normalised(model.standing.merit);
         }
-        let how = (Bound::cautious(problem, run, 0.0), run.now.beta, &*run.extent.moving(problem.domain));
+        let moves = run.extent.moving(problem.domain);
+        let goal = Goal::cautious(problem, run, 0.0, run.now.beta, &moves);
         let centre = vec![0.0; problem.domain.dim()];
-        let (x, multipliers) = descent::minimise(problem, &run.now.frame, &model.surrogate, how, &centre);
+        let (x, multipliers) = descent::minimise(problem, &run.now.frame, &model.surrogate, goal, &centre);
         let slope = model.outputs.slope(model.incumbent);
         let each =
             multipliers.iter().zip(&model.surrogate.constraints).map(|(m, constraint)| m * constraint.unit * slope);
@@ -47,11 +48,11 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
 fn lowest(problem: Problem<'_>, run: &LocalRun, model: &Model) -> (Vec<f64>, f64, f64, bool) {
     let (frame, surrogate) = (&run.now.frame, &model.surrogate);
     // The streams of `paper` stay as they were.
-    let programs = if problem.settings.switches.preset == Preset::Paper { descent::PROGRAMS } else { PROGRAMS };
-    let bound = Bound { kappa: -SPARE, caution: SPARE, programs };
-    let how = (bound, run.now.beta, &*run.extent.moving(problem.domain));
+    let programs = if problem.settings.switches.preset == Preset::Paper { descent::PROGRAMS } else { FEW_PROGRAMS };
+    let moves = &run.extent.moving(problem.domain);
+    let goal = Goal { kappa: -SPARE, caution: SPARE, beta: run.now.beta, moves, programs };
     let start = if model.minimum.is_empty() { &vec![0.0; frame.dim()] } else { &model.minimum };
-    let (x, _) = descent::minimise(problem, frame, surrogate, how, start);
+    let (x, _) = descent::minimise(problem, frame, surrogate, goal, start);
     let mut u = descent::place(problem, frame, &x);
     if let Some(allowed) = problem.known.nearest(problem.domain, &u, frame.centre()) {
         u = problem.domain.place(&allowed);

@@ -2,20 +2,19 @@
 //! actual to predicted reduction adapts that region.
 
 use super::config::Noise;
+use super::convergence::{HOPELESS, is_modelled};
 use super::dataset::Output;
 use super::merit::Merit;
 use super::model::Standing;
 use super::nearest::Forecast;
 use super::problem::Problem;
-use super::report::RestartCause;
-use super::run::{Extent, LocalRun, median_length};
+use super::run::{Doubt, Extent, LocalRun};
 use crate::domain::Axis;
 use crate::frame::{AxisOrder, Frame, PrincipalAxes, Tail};
 use crate::gp::residuals::{Products, Residuals, Told};
 use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::observations::{Observations, TrialId};
-use crate::qp::Halfspaces;
 use crate::rng::Rng;
 use crate::sqp::{self, Program};
 
@@ -42,19 +41,13 @@ pub(super) const FINE: f64 = 0.1;
 const NEAREST_DESIGN: f64 = 1e-6;
 /// Evaluations after which residuals are compared with another one.
 const STAYS: usize = 16;
-/// The part of the distance to the best of all runs that a step of a run predicts at least, while it is worth its evaluations.
-const HOPELESS: f64 = 0.01;
-/// A run is over when so many evaluations, for each coefficient of a linear trend, gained less than this part of the variance of a residual: it
-/// creeps along a valley, mostly of another basin.
-const PATIENCE: usize = 2;
-const STALLED: f64 = 0.05;
 /// Under noise the model takes so many times as many observations. Where a step predicts less than the noise of the sum, every other one goes this
 /// part of the trust region beside it: evaluations in one place tell no slopes.
-const MORE: usize = 3;
+const MORE_ROWS: usize = 3;
 const BESIDE_NOISE: f64 = 0.3;
 /// How far a model that leads to other integers is followed at first, in units of the box; and the next step, as a part of one that failed.
 const WIDE: f64 = 1.0;
-const SHRINK: f64 = 0.5;
+const SHORTER_NEXT: f64 = 0.5;
 /// Quadratic programs per descent.
 const ROUNDS: usize = 25;
 /// While a step is pending the next one is so much shorter.
@@ -131,8 +124,8 @@ fn follow_design(problem: Problem<'_>, run: &mut LocalRun, (best, near): (usize,
     if axes.is_empty() || rows.len() <= axes.len() {
         return;
     }
-    let products = &mut Products::default();
-    let found = least(observations, &rows, (&axes, centre), (products, &Merit::default()), size, noisy);
+    let shared = &mut Shared { products: &mut Products::default(), merit: &Merit::default() };
+    let found = least(observations, &rows, Around { axes: &axes, centre }, shared, size, noisy);
     let Some(Least { x, .. }) = found else { return };
     // No farther than the next point of the design will be from there: what the model leaves out is taken for a slope along its axis.
     let part = (size / linalg::dot(&x, &x).sqrt()).min(1.0);
@@ -149,6 +142,33 @@ fn change_by_noise(observations: &Observations, members: &[usize]) -> Option<f64
     })
 }
 
+/// The axes that a model moves along, and the place in the box that it counts from.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    axes: &'a [usize],
+    centre: &'a [f64],
+}
+
+impl Around<'_> {
+    fn row(self, observations: &Observations, position: usize) -> Row {
+        let x = self.axes.iter().map(|&i| observations.unit(position)[i] - self.centre[i]).collect();
+        Row { x, position, slope: None }
+    }
+
+    /// The place in the box of a displacement.
+    fn place(self, x: &[f64]) -> Vec<f64> {
+        let mut u = self.centre.to_vec();
+        self.axes.iter().zip(x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
+        u
+    }
+}
+
+/// What all fits of a step share.
+struct Shared<'a> {
+    products: &'a mut Products,
+    merit: &'a Merit,
+}
+
 /// Where a model has its minimum, as a displacement from the best observation; and by how much less the merit is there.
 struct Least {
     x: Vec<f64>,
@@ -161,12 +181,12 @@ struct Least {
 fn least(
     observations: &Observations,
     rows: &[Row],
-    (axes, centre): (&[usize], &[f64]),
-    (products, merit): (&mut Products, &Merit),
+    around: Around<'_>,
+    Shared { products, merit }: &mut Shared<'_>,
     radius: f64,
     noisy: bool,
 ) -> Option<Least> {
-    let d = axes.len();
+    let d = around.axes.len();
     let points = rows.iter().map(|row| row.x.clone()).collect();
     // In units of the value.
     let limit = |(k, (penalty, tail)): (usize, &(f64, Tail))| {
@@ -175,8 +195,8 @@ fn least(
     let limits = merit.0.iter().enumerate().map(limit).collect();
     let origin = origin(observations).unwrap_or(rows[0].position);
     let model = Residuals::fit(points, &inner_products(observations, (origin, rows), products), limits, radius, noisy)?;
-    let (mut within, centre): (_, Vec<f64>) = (Halfspaces::cube(d, radius), axes.iter().map(|&i| centre[i]).collect());
-    Frame::of_box(d).centred(&centre).push_box(&vec![(-1.0, 1.0); d], &mut within);
+    let centre: Vec<f64> = around.axes.iter().map(|&i| around.centre[i]).collect();
+    let within = Frame::of_box(d).centred(&centre).cube_in_box(radius);
     let start = vec![0.0; d];
     let (x, _) = sqp::minimise(&model, &within, &start, radius, ROUNDS);
     let worth = |x: &[f64]| {
@@ -212,47 +232,6 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
     gram
 }
 
-/// Whether there are residuals, and the run moves reals alone.
-fn is_modelled(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> bool {
-    !run.is_on_lattice(problem.domain) && !problem.observations.residuals(standing.best).is_empty()
-}
-
-/// Why a run that follows residuals or told slopes has no more to give, if so: its newest step predicted and changed as good as nothing; or, with
-/// residuals, the newest evaluations have gained next to nothing; or the step leads to a minimum inside the trust region and predicted but a small
-/// part of what separates the run from the best of all.
-pub(super) fn why_over(problem: Problem<'_>, run: &LocalRun, standing: &Standing) -> Option<RestartCause> {
-    let (observations, switches) = (problem.observations, &problem.settings.switches);
-    let followed = run.followed.filter(|f| f.gain > 0.0)?;
-    let shown = observations.position(followed.id)?;
-    let sloped = problem.constraints() == 0 && observations.gradient(standing.best).next().is_some();
-    let modelled = is_modelled(problem, run, standing);
-    if !(modelled || sloped) || run.radius == 0.0 || !problem.ends || standing.noisy {
-        return None;
-    }
-    let scale = if modelled { standing.merit } else { standing.range.min(standing.merit.abs()) };
-    let changed =
-        Merit::of_told(problem, run).told(problem, shown).map_or(f64::INFINITY, |merit| followed.from - merit);
-    if followed.gain.max(changed.abs()) <= switches.precision * scale {
-        return Some(RestartCause::OutputRange);
-    }
-    let behind = standing.merit - observations.incumbent().unwrap_or(standing.merit);
-    let inside = followed.length < run.radius;
-    if inside && followed.gain < HOPELESS * behind {
-        return switches.restarts.then_some(RestartCause::Hopeless);
-    }
-    // The best of all runs does not creep while its minimum lies inside the trust region: it converges, and ends when that is precise.
-    if !modelled || inside && behind <= 0.0 {
-        return None;
-    }
-    let own = (0..observations.len()).filter(|&p| observations.all()[p].run == run.number);
-    let values: Vec<f64> = own.map(|p| observations.feasible_value(p).unwrap_or(f64::INFINITY)).collect();
-    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-    let before = values.len().saturating_sub(PATIENCE * (1 + problem.domain.dim().max(run.now.others)));
-    let variance = standing.merit / observations.residuals(standing.best).len() as f64;
-    let stalled = before > 0 && least(&values[..before]) - least(&values) < STALLED * variance;
-    (switches.restarts && stalled).then_some(RestartCause::Stalled)
-}
-
 /// Where the sum of squares of the modelled residuals is least inside the trust region; or, with too few observations for a
 /// model, a point along a direction in which there is none.
 pub(super) fn find(
@@ -272,41 +251,39 @@ pub(super) fn find(
     if problem.constraints() == 0 {
         add_slopes(&mut rows, problem, &axes, run.radius);
     }
-    let centre = observations.unit(standing.best);
+    let around = Around { axes: &axes, centre: observations.unit(standing.best) };
     // Where others lie nearer, the model has learned nothing from the newest step.
     let shown = run.followed.and_then(|followed| observations.position(followed.id));
     let learned = rows.iter().any(|row| Some(row.position) == shown);
-    let open = learned && unexplored(&rows, run.radius, &axes, centre).is_some();
+    let open = learned && unexplored(&rows, run.radius, around).is_some();
     let merit = Merit::of_told(problem, run);
     let noise = problem.std(run, Output::Objective, standing.best);
-    run.adapt_radius(observations, |shown| merit.told(problem, shown), (open, noise));
+    run.adapt_radius(observations, |shown| merit.told(problem, shown), Doubt { open, noise });
     if run.radius < LEAST_RADIUS {
         return None;
     }
-    let place = |x: &[f64]| displaced(centre, &axes, x);
     let from = merit.told(problem, standing.best)?;
     if rows.len() <= d {
-        return unexplored(&rows, run.radius, &axes, centre).and_then(|x| Forecast::new(place(&x), from, 0.0));
+        return unexplored(&rows, run.radius, around).and_then(|x| Forecast::new(around.place(&x), from, 0.0));
     }
-    let lowest = |radius: f64, products: &mut Products| {
-        least(observations, &rows, (&axes, centre), (products, &merit), radius, standing.noisy)
-    };
-    let Least { mut x, mut gain, .. } = lowest(run.radius, products)?;
+    let shared = &mut Shared { products, merit: &merit };
+    let mut lowest = |radius: f64| least(observations, &rows, around, shared, radius, standing.noisy);
+    let Least { mut x, mut gain, .. } = lowest(run.radius)?;
     let mut rng =
         Rng::new(problem.settings.switches.seed.wrapping_add((observations.len() + problem.pending.len()) as u64));
     if gain < noise && observations.len().is_multiple_of(2) {
         let part = BESIDE_NOISE * run.radius;
         x.iter_mut().for_each(|x| *x += part * (2.0 * rng.unit() - 1.0));
-        return Forecast::new(place(&x), from, 0.0);
+        return Forecast::new(around.place(&x), from, 0.0);
     }
     // While a step and more are pending: a shorter one, as that will be wanted if it fails; or one around it, which tells the slopes there.
     let (length, pending) = (x.iter().fold(0.0_f64, |most, x| most.max(x.abs())), problem.pending.len());
     if run.followed.is_some() && pending % 2 == 1 {
-        Least { x, gain, .. } = lowest(length * SHORTER.powi(pending.div_ceil(2) as i32), products)?;
+        Least { x, gain, .. } = lowest(length * SHORTER.powi(pending.div_ceil(2) as i32))?;
     } else if run.followed.is_some() {
         x.iter_mut().for_each(|x| *x += FINE * length * (2.0 * rng.unit() - 1.0));
     }
-    Forecast::new(place(&x), from, gain).filter(|_| gain > 0.0)
+    Forecast::new(around.place(&x), from, gain).filter(|_| gain > 0.0)
 }
 
 /// Where other integers may be better: those at which a model of integers and reals has its minimum; where these are the best ones, those a step
@@ -318,22 +295,23 @@ fn other_integers(problem: Problem<'_>, run: &LocalRun, best: usize, products: &
     let is_step = |u: &Vec<f64>| (0..u.len()).all(|i| u[i] == centre[i] || domain.axes()[i] != Axis::Choice);
     let beside =
         || domain.neighbours(&observations.all()[best].x).iter().map(|x| domain.place(x)).filter(is_step).collect();
-    let places: Vec<Vec<f64>> = relaxed(problem, best, products, &merit).map_or_else(beside, |u| vec![u]);
-    let fits = places.into_iter().filter_map(|u| apart(problem, (best, from), u, products, &merit));
+    let shared = &mut Shared { products, merit: &merit };
+    let places: Vec<Vec<f64>> = relaxed(problem, best, shared).map_or_else(beside, |u| vec![u]);
+    let fits = places.into_iter().filter_map(|u| apart(problem, (best, from), u, shared));
     let new = fits.filter(|found| !problem.seen.contains(&domain.point(&found.u)));
     new.max_by(|a, b| a.gain.total_cmp(&b.gain))
 }
 
 /// Where a model has its minimum that takes integers for reals, rounded, if the integers there are not the best ones: the model of the evaluations
 /// around the best, and the best ones with other integers.
-fn relaxed(problem: Problem<'_>, best: usize, products: &mut Products, merit: &Merit) -> Option<Vec<f64>> {
+fn relaxed(problem: Problem<'_>, best: usize, shared: &mut Shared<'_>) -> Option<Vec<f64>> {
     let Problem { domain, observations, .. } = problem;
     let (centre, reals) = (observations.unit(best), Extent::Reals.axes(domain));
     let ordered: Vec<usize> = (0..domain.dim()).filter(|&i| domain.axes()[i] != Axis::Choice).collect();
     let has_labels = |u: &[f64]| (0..u.len()).all(|i| u[i] == centre[i] || ordered.contains(&i));
     let told = (observations.len().saturating_sub(AMONG)..observations.len())
         .filter(|&p| !observations.residuals(p).is_empty() && has_labels(observations.unit(p)));
-    let mut told: Vec<(f64, usize)> = told.filter_map(|p| Some((merit.told(problem, p)?, p))).collect();
+    let mut told: Vec<(f64, usize)> = told.filter_map(|p| Some((shared.merit.told(problem, p)?, p))).collect();
     told.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut used = vec![best];
     for (_, p) in told {
@@ -345,42 +323,38 @@ fn relaxed(problem: Problem<'_>, best: usize, products: &mut Products, merit: &M
     used.extend(nearest_rows(problem, best, &reals, (0, false)).iter().skip(1).map(|row| row.position));
     let varies = |i: &usize| used.iter().any(|&p| observations.unit(p)[*i] != centre[*i]);
     let axes: Vec<usize> = ordered.into_iter().filter(varies).collect();
-    let rows: Vec<Row> = used.iter().map(|&p| Row::new(observations, p, &axes, centre)).collect();
+    let around = Around { axes: &axes, centre };
+    let rows: Vec<Row> = used.iter().map(|&p| around.row(observations, p)).collect();
     if rows.len() <= axes.len() + 1 {
         return None;
     }
-    let Least { x, .. } = least(observations, &rows, (&axes, centre), (products, merit), WIDE, false)?;
-    let mut u = displaced(centre, &axes, &x);
+    let Least { x, .. } = least(observations, &rows, around, shared, WIDE, false)?;
+    let mut u = around.place(&x);
     domain.snap(&mut u);
     Some(u).filter(|u| !domain.same_choices(u, centre))
 }
 
 /// Where the sum of squares is least with the integers of a place: there, if these were never tried; or by the model of the evaluations with them, and, while
 /// they are few, of those around the best, until it predicts but a small part of what separates the two.
-fn apart(
-    problem: Problem<'_>,
-    (best, from): (usize, f64),
-    u: Vec<f64>,
-    products: &mut Products,
-    merit: &Merit,
-) -> Option<Forecast> {
+fn apart(problem: Problem<'_>, (best, from): (usize, f64), u: Vec<f64>, shared: &mut Shared<'_>) -> Option<Forecast> {
     let Problem { domain, observations, .. } = problem;
-    let axes = Extent::Reals.axes(domain);
+    let (merit, axes) = (shared.merit, Extent::Reals.axes(domain));
     let tried = || (0..observations.len()).filter(|&p| domain.same_choices(observations.unit(p), &u));
     let told = || tried().filter_map(|p| Some((p, merit.told(problem, p)?)));
     let Some((own, value)) = told().min_by(|a, b| a.1.total_cmp(&b.1)) else {
         return if tried().next().is_none() { Forecast::new(u, from, 0.0) } else { None };
     };
-    let centre = observations.unit(own);
-    let newest = Row::new(observations, told().next_back()?.0, &axes, centre);
-    let radius = if newest.position == own { WIDE } else { SHRINK * median_length(std::iter::once(&newest.x)) };
+    let around = Around { axes: &axes, centre: observations.unit(own) };
+    let newest = around.row(observations, told().next_back()?.0);
+    let radius =
+        if newest.position == own { WIDE } else { SHORTER_NEXT * math::median_length(std::iter::once(&newest.x)) };
     let mut rows = nearest_rows(problem, own, &axes, (0, false));
     if rows.len() <= EACH * axes.len() {
         // One more coordinate tells the two apart.
         rows.iter_mut().for_each(|row| row.x.push(0.0));
         let others = nearest_rows(problem, best, &axes, (0, false));
         rows.extend(others.iter().map(|row| {
-            let mut row = Row::new(observations, row.position, &axes, centre);
+            let mut row = around.row(observations, row.position);
             row.x.push(radius);
             row
         }));
@@ -388,17 +362,10 @@ fn apart(
     if radius < LEAST_RADIUS || axes.is_empty() || rows.len() <= rows[0].x.len() + 1 {
         return None;
     }
-    let Least { x, gain, .. } = least(observations, &rows, (&axes, centre), (products, merit), radius, false)?;
+    let Least { x, gain, .. } = least(observations, &rows, around, shared, radius, false)?;
     let inside = x.iter().all(|x| x.abs() < radius);
     let hopeless = gain <= 0.0 || inside && gain < HOPELESS * (value - from);
-    Forecast::new(displaced(centre, &axes, &x), from, gain - (value - from)).filter(|_| !hopeless)
-}
-
-/// A place in the box moved along some axes.
-fn displaced(centre: &[f64], axes: &[usize], x: &[f64]) -> Vec<f64> {
-    let mut u = centre.to_vec();
-    axes.iter().zip(x).for_each(|(&i, x)| u[i] = (u[i] + x).clamp(-1.0, 1.0));
-    u
+    Forecast::new(around.place(&x), from, gain - (value - from)).filter(|_| !hopeless)
 }
 
 /// Under noise: where the sum of squares of the expected residuals is least, as a place in the box; that sum, and its standard deviation.
@@ -410,10 +377,11 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     if axes.is_empty() || rows.len() <= axes.len() + 2 {
         return None;
     }
-    let (centre, radius) = (observations.unit(best), median_length(rows[1..].iter().map(|row| &row.x)));
-    let (products, merit) = (&mut Products::default(), Merit::default());
-    let Least { x, model, .. } = least(observations, &rows, (&axes, centre), (products, &merit), radius, true)?;
-    let u = displaced(centre, &axes, &x);
+    let (centre, radius) = (observations.unit(best), math::median_length(rows[1..].iter().map(|row| &row.x)));
+    let shared = &mut Shared { products: &mut Products::default(), merit: &Merit::default() };
+    let around = Around { axes: &axes, centre };
+    let Least { x, model, .. } = least(observations, &rows, around, shared, radius, true)?;
+    let u = around.place(&x);
     let u =
         Some(domain.place(&problem.known.nearest(domain, &u, centre)?)).filter(|u| problem.is_among_successes(u))?;
     let x: Vec<f64> = axes.iter().map(|&i| u[i] - centre[i]).collect();
@@ -438,13 +406,6 @@ struct Row {
     x: Vec<f64>,
     position: usize,
     slope: Option<Slope>,
-}
-
-impl Row {
-    fn new(observations: &Observations, position: usize, axes: &[usize], centre: &[f64]) -> Self {
-        let x = axes.iter().map(|&i| observations.unit(position)[i] - centre[i]).collect();
-        Self { x, position, slope: None }
-    }
 }
 
 /// A told derivative of all residuals of an evaluation: by which parameter, the length of the step along it, the row beside.
@@ -495,14 +456,14 @@ fn add_slopes(rows: &mut Vec<Row>, problem: Problem<'_>, axes: &[usize], radius:
 fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize], (pending, noisy): (usize, bool)) -> Vec<Row> {
     let Problem { domain, observations, .. } = problem;
     let centre = observations.unit(best);
-    let row = |position: usize| Row::new(observations, position, axes, centre);
+    let row = |position: usize| Around { axes, centre }.row(observations, position);
     let newest = observations.len().saturating_sub(AMONG)..observations.len();
     let others = newest.filter(|p| *p != best && !observations.residuals(*p).is_empty());
     let alike = others.filter(|&p| domain.same_choices(observations.unit(p), centre));
     let mut rows: Vec<(f64, Row)> = alike.map(row).map(|row| (linalg::dot(&row.x, &row.x), row)).collect();
     rows.retain(|(square, _)| *square > 0.0);
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.position.cmp(&a.1.position)));
-    rows.truncate(if noisy { MORE } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
+    rows.truncate(if noisy { MORE_ROWS } else { 1 } * EACH * axes.len().max(1 + pending) + 1);
     let value = |row: &(f64, Row)| observations.value(row.1.position).unwrap_or(f64::INFINITY);
     let mut values: Vec<f64> = rows.iter().map(value).collect();
     let most = math::median(&mut values).map_or(0.0, |median| USELESS * median);
@@ -511,7 +472,7 @@ fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize], (pending, noi
 }
 
 /// A step of the trust region's size along the direction in which the observations near it spread least, if that is too little; away from the nearer bound.
-fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Option<Vec<f64>> {
+fn unexplored(rows: &[Row], radius: f64, Around { axes, centre }: Around<'_>) -> Option<Vec<f64>> {
     let d = axes.len();
     let mut principal = PrincipalAxes::default();
     let frame = Frame::of_box(d);
@@ -548,8 +509,6 @@ fn unexplored(rows: &[Row], radius: f64, axes: &[usize], centre: &[f64]) -> Opti
 const WINDOWS: [(usize, usize); 9] = [(0, 2), (0, 4), (0, 16), (1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4)];
 /// As many evaluations as derivatives take must lie so near.
 const NEAR: f64 = 0.1;
-/// A derivative below this part of the largest is measured by that.
-const SMALL: f64 = 1e-3;
 
 /// What the evaluations around a point say of the residuals there: they and their derivatives are weighted sums of those that were told.
 #[derive(Clone, Debug, PartialEq)]
@@ -578,7 +537,8 @@ pub(super) fn around(problem: Problem<'_>, x: &[f64]) -> Option<LocalResiduals> 
         domain.axes()[*i] == Axis::Real && varies && domain.is_active(parameter, x)
     };
     let axes: Vec<usize> = (0..domain.dim()).filter(is_free).collect();
-    let row = |p: usize| Row::new(observations, p, &axes, &u);
+    let around = Around { axes: &axes, centre: &u };
+    let row = |p: usize| around.row(observations, p);
     let told = (0..observations.len()).filter(|&p| !observations.residuals(p).is_empty());
     let mut rows: Vec<Row> = told.filter(|&p| domain.same_choices(observations.unit(p), &u)).map(row).collect();
     rows.sort_by(|a, b| linalg::dot(&a.x, &a.x).total_cmp(&linalg::dot(&b.x, &b.x)));
@@ -589,7 +549,7 @@ pub(super) fn around(problem: Problem<'_>, x: &[f64]) -> Option<LocalResiduals> 
     let window = |&(left_out, used): &(usize, usize)| {
         let others = rows.iter().skip(1 + left_out * unknowns).take(used * unknowns);
         let rows: Vec<Row> = rows[..1].iter().chain(others).cloned().collect();
-        if rows.len() > unknowns + 1 { derivatives(problem, rows, (&axes, &u)) } else { None }
+        if rows.len() > unknowns + 1 { derivatives(problem, rows, around) } else { None }
     };
     let by_error =
         |a: &LocalResiduals, b: &LocalResiduals| a.weakest.total_cmp(&b.weakest).then(a.error.total_cmp(&b.error));
@@ -597,8 +557,8 @@ pub(super) fn around(problem: Problem<'_>, x: &[f64]) -> Option<LocalResiduals> 
 }
 
 /// Derivatives at a point by the model of some observations around it.
-fn derivatives(problem: Problem<'_>, mut rows: Vec<Row>, (axes, u): (&[usize], &[f64])) -> Option<LocalResiduals> {
-    let Problem { domain, observations, .. } = problem;
+fn derivatives(problem: Problem<'_>, mut rows: Vec<Row>, around: Around<'_>) -> Option<LocalResiduals> {
+    let (Problem { domain, observations, .. }, Around { axes, centre }) = (problem, around);
     let (n, d) = (rows.len() as f64, axes.len());
     let spread: Vec<f64> = (0..d).map(|k| (rows.iter().map(|row| row.x[k].powi(2)).sum::<f64>() / n).sqrt()).collect();
     if spread.contains(&0.0) {
@@ -609,9 +569,9 @@ fn derivatives(problem: Problem<'_>, mut rows: Vec<Row>, (axes, u): (&[usize], &
     let points = rows.iter().map(|row| row.x.clone()).collect();
     let (weights, mut slopes, information, covariance) =
         Residuals::fit(points, &products, Vec::new(), f64::INFINITY, true)?.slopes();
-    let (error, weakest) = relative_error(&information, &covariance);
+    let (error, weakest) = linalg::relative_error(&information, &covariance);
     for (k, &i) in axes.iter().enumerate() {
-        let unit = spread[k] * domain.stretch(i, u[i]);
+        let unit = spread[k] * domain.stretch(i, centre[i]);
         slopes.col_mut(k).iter_mut().for_each(|slope| *slope /= unit);
     }
     Some(LocalResiduals {
@@ -622,32 +582,4 @@ fn derivatives(problem: Problem<'_>, mut rows: Vec<Row>, (axes, u): (&[usize], &
         error,
         weakest,
     })
-}
-
-/// The standard deviation of a Jacobian relative to its size, for the worst parameter and the worst direction, by JᵀJ and the covariance of a row.
-fn relative_error(information: &Matrix, covariance: &Matrix) -> (f64, f64) {
-    let d = information.cols();
-    let size: Vec<f64> = (0..d).map(|j| information[(j, j)].max(0.0).sqrt()).collect();
-    let least = SMALL * size.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let each = (0..d).map(|j| covariance[(j, j)].max(0.0).sqrt() / size[j].max(least));
-    let error = each.fold(0.0, f64::max);
-    let (mut factor, mut inside) = (Matrix::zeros(d, d), Matrix::zeros(d, d));
-    for j in 0..d {
-        for i in 0..d {
-            let unit = size[i] * size[j];
-            (factor[(i, j)], inside[(i, j)]) = (information[(i, j)] / unit, covariance[(i, j)] / unit);
-        }
-    }
-    if size.contains(&0.0) || linalg::cholesky(&mut factor).is_err() {
-        return (error, f64::INFINITY);
-    }
-    // L⁻¹ C L⁻ᵀ: each column, then each row.
-    for _ in 0..2 {
-        (0..d).for_each(|j| linalg::solve_lower(&factor, inside.col_mut(j)));
-        let before = inside.clone();
-        (0..d).for_each(|j| (0..d).for_each(|i| inside[(i, j)] = before[(j, i)]));
-    }
-    let (mut v, mut sigma) = (Matrix::zeros(d, d), Vec::new());
-    linalg::right_singular_vectors(&mut inside, &mut v, &mut sigma);
-    (error, sigma.into_iter().fold(0.0, f64::max).sqrt())
 }

@@ -84,11 +84,17 @@ impl Extent {
     }
 }
 
-/// The median length of some steps, by their largest components.
-pub(super) fn median_length<'a>(steps: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
-    let mut lengths: Vec<f64> = steps.map(|step| step.iter().fold(0.0_f64, |most, s| most.max(s.abs()))).collect();
-    math::median(&mut lengths).unwrap_or(0.0)
+/// How a run searches: its least β and nugget, how many times as much the standard deviation counts, and whether it follows fits of the nearest.
+pub(super) struct Manner {
+    pub(super) beta: f64,
+    pub(super) nugget: f64,
+    pub(super) optimism: f64,
+    pub(super) follows: bool,
 }
+
+const ORDINARY: Manner = Manner { beta: 0.0, nugget: 0.0, optimism: 1.0, follows: true };
+/// It stays wide and sees the shape of what is rugged.
+const EXPLORING: Manner = Manner { beta: 0.5, nugget: 0.03, optimism: 2.0, follows: false };
 
 /// What a forecast predicted when it was followed.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +111,15 @@ pub(super) struct Followed {
     /// If too little of it comes true: how many observations to wait for.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(super) wait: usize,
+}
+
+/// Why what a forecast has shown may say nothing of the size of its trust region.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Doubt {
+    /// A direction is open: where it failed the model may be at fault, and has learned from it.
+    pub(super) open: bool,
+    /// A smaller reduction than the noise shows nothing.
+    pub(super) noise: f64,
 }
 
 /// What a step changes.
@@ -191,9 +206,9 @@ impl LocalRun {
         self.now.members.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
-    /// Whether this run looks for another basin: every other one does, if any.
-    pub(super) fn explores(&self, settings: &Settings) -> bool {
-        settings.switches.explore && self.number % 2 == 1
+    /// How it searches: every other run looks for another basin, if any.
+    pub(super) fn manner(&self, settings: &Settings) -> &'static Manner {
+        if settings.switches.explore && self.number % 2 == 1 { &EXPLORING } else { &ORDINARY }
     }
 
     /// Whether it moves integers or categories.
@@ -251,24 +266,23 @@ impl LocalRun {
     /// Begins the trust region of forecasts, if there is none, with the median length of some steps.
     pub(super) fn begin_radius<'a>(&mut self, steps: impl Iterator<Item = &'a Vec<f64>>) {
         if self.radius == 0.0 {
-            self.radius = median_length(steps).clamp(LEAST_FIRST_RADIUS, 1.0);
+            self.radius = math::median_length(steps).clamp(LEAST_FIRST_RADIUS, 1.0);
         }
     }
 
-    /// Adapts the trust region of forecasts to what the newest one has shown, unless that failed while a direction is `open`: then the model
-    /// may be at fault, and not the size of the region, and has learned from it. A reduction smaller than the `noise` shows nothing.
+    /// Adapts the trust region of forecasts to what the newest one has shown, if that is beyond doubt.
     pub(super) fn adapt_radius(
         &mut self,
         observations: &Observations,
         merit: impl Fn(usize) -> Option<f64>,
-        (open, noise): (bool, f64),
+        doubt: Doubt,
     ) {
         let Some(shown) = self.followed.and_then(|followed| observations.position(followed.id)) else { return };
-        let Some(followed) = self.followed.take().filter(|f| f.gain > 0.0 && f.gain >= noise) else { return };
+        let Some(followed) = self.followed.take().filter(|f| f.gain > 0.0 && f.gain >= doubt.noise) else { return };
         let gained = merit(shown).map_or(f64::NEG_INFINITY, |merit| followed.from - merit);
         let ratio = gained / followed.gain;
         if ratio < POOR {
-            self.radius *= if open { 1.0 } else { SHRINK };
+            self.radius *= if doubt.open { 1.0 } else { SHRINK };
         } else if ratio > GOOD {
             let factor = if (ratio - 1.0).abs() < EXACT { GROW_MORE } else { GROW };
             self.radius = self.radius.max(factor * followed.length).min(1.0);

@@ -1,13 +1,13 @@
 //! Line 12: the point with the largest acquisition value in the region, over reals, integers and categories: samples, neighbours, descents.
 
 use super::config::Preset;
-use super::descent::{self, Bound};
-use super::model::{self, Model, Workspace};
+use super::descent::{self, Goal};
+use super::model::{Model, Workspace};
 use super::posterior::Posterior;
 use super::problem::{Choice, Problem};
-use super::region;
 use super::report::{Origin, RestartCause};
 use super::run::{Extent, LocalRun};
+use super::{convergence, region};
 use crate::acquisition::landscape::Landscape;
 use crate::acquisition::maximise::{Lattice, Maximiser, Scored, Search, Task, nearer};
 use crate::domain::Axis;
@@ -22,9 +22,6 @@ const SAMPLES: usize = 40;
 /// How many of them, of different integers and categories, are climbed from, and for how many rounds at most.
 const CLIMBERS: usize = 4;
 const CLIMBS: usize = 6;
-/// In an exploration run the standard deviation counts this many times as much.
-const EXPLORE_OPTIMISM: f64 = 2.0;
-
 /// Under noise every second suggestion is drawn around the lowest mean of the model, with this standard deviation, in half-sides of the trust
 /// region: about as far as places spread evenly over it. (Every suggestion, or the lowest mean itself instead, is worse; the record has it.)
 const DRAWN_EVERY: usize = 2;
@@ -39,65 +36,28 @@ pub(super) fn search(
     rng: &mut Rng,
     extent: Extent,
 ) -> Result<Choice, RestartCause> {
-    let Problem { domain, settings, pending, seen, .. } = problem;
-    let (search, frame) = (search_of(problem, run)?, &run.now.frame);
-    let (surrogate, kind) = (&model.surrogate, settings.switches.acquisition);
-    let optimism = settings.switches.optimism * if run.explores(settings) { EXPLORE_OPTIMISM } else { 1.0 };
-    let landscape = Landscape { surrogate, kind, incumbent: model.incumbent, optimism };
-    // Under noise a point may be evaluated again, but not while it is.
-    let again = surrogate.has_noise();
-    let is_new = |x: &[f64]| if again { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) };
+    let (search, switches) = (search_of(problem, run)?, &problem.settings.switches);
+    let optimism = switches.optimism * run.manner(problem.settings).optimism;
+    let (surrogate, kind, incumbent) = (&model.surrogate, switches.acquisition, model.incumbent);
+    let landscape = Landscape { surrogate, kind, incumbent, optimism };
     let limited = surrogate.has_more() || !problem.known.is_empty();
-    let maximiser = &mut work.maximiser;
-    let spread_around = again && !(limited || domain.is_mixed());
-    let drawn = if spread_around { draw_around_lowest(problem, run, model, search.beta, rng) } else { None };
-    if let Some(u) = drawn.filter(|u| is_new(&domain.point(u)) && !run.is_near_pending(problem, u)) {
-        let search = Search { refinements: 0, ..search };
-        let mut found =
-            maximiser.score_places(&[u], Task { landscape: &landscape, frame, search: &search, lattice: None });
-        found.iter_mut().for_each(|f| f.score = f.score.max(f64::MIN)); // however little is expected there
-        maximiser.load(domain.dim(), &found);
-        maximiser.clipped = 0;
-    } else if limited || domain.is_mixed() {
-        let (moves, mut reach) = (extent.moving(domain), Vec::new());
-        region::reach(problem, run, search.beta, &mut reach);
-        let climb = Climb { problem, run, model, landscape, search, extent, moves, reach, limited, maximiser };
-        let found = climb.search(is_new, rng);
-        maximiser.load(domain.dim(), &found);
-    } else {
-        maximiser.run(Task { landscape: &landscape, frame, search: &search, lattice: None }, rng);
+    let climbs = limited || problem.domain.is_mixed();
+    let moves = if climbs { extent.moving(problem.domain) } else { Vec::new() };
+    let Workspace { maximiser, scratch: reach, .. } = work;
+    region::reach(problem, run, search.beta, reach);
+    let mut hunt = Hunt { problem, run, model, landscape, search, extent, climbs, limited, moves, reach, maximiser };
+    if let Some(choice) = hunt.draw_around_lowest(rng) {
+        return Ok(choice);
     }
-    while let Some(candidate) = maximiser.best() {
-        let (index, score, mean) = (candidate.index, candidate.score, candidate.mean);
-        if let Some(x) = problem.known.nearest(domain, candidate.u, frame.centre())
-            && is_new(&x)
-            && !run.is_near_pending(problem, candidate.u)
-        {
-            let predicted = settings.switches.direction.orient(model.outputs.to_user(mean));
-            // Reports are written as JSON, which has no infinity.
-            let acquisition = if score.is_finite() { score } else { f64::MAX };
-            return Ok(Choice { x, origin: Origin::Model, acquisition, predicted, clipped: maximiser.clipped });
+    hunt.find_candidates(rng);
+    while let Some(candidate) = hunt.maximiser.best() {
+        let index = candidate.index;
+        if let Some(choice) = hunt.choose(candidate.u, candidate.score, candidate.mean) {
+            return Ok(Choice { clipped: hunt.maximiser.clipped, ..choice });
         }
-        maximiser.strike(index);
+        hunt.maximiser.strike(index);
     }
     Err(RestartCause::NoNewPoint)
-}
-
-/// Under noise, when it is its turn, a place around the lowest mean of the model. Expected improvement goes to the rim of the region, where the
-/// standard deviation is large. Places on all sides of the minimum tell more of where it is.
-fn draw_around_lowest(
-    problem: Problem<'_>,
-    run: &LocalRun,
-    model: &Model,
-    beta: f64,
-    rng: &mut Rng,
-) -> Option<Vec<f64>> {
-    let suggested = problem.observations.len() + problem.pending.len();
-    if problem.settings.switches.preset == Preset::Paper || !suggested.is_multiple_of(DRAWN_EVERY) {
-        return None;
-    }
-    let x: Vec<f64> = model.lowest.iter().map(|x| x + DRAWN_WITHIN * beta * rng.normal()).collect();
-    Some(run.now.frame.place(&x).into_iter().map(|u| u.clamp(-1.0, 1.0)).collect())
 }
 
 /// How the acquisition function is to be maximised now.
@@ -107,9 +67,7 @@ fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCaus
     // what is known to work. (Powers of two are exact.)
     let halvings = run.failures_in_a_row().min(1000) as i32;
     let mut beta = run.now.beta * 0.5_f64.powi(halvings);
-    if halvings > 0 && model::is_narrow(problem, run, beta, run.now.frame.centre()) {
-        return Err(RestartCause::TrustRegion);
-    }
+    convergence::why_over_by_failures(problem, run, beta).map_or(Ok(()), Err)?;
     beta *= share_of_region(problem, run);
     if run.extent == Extent::Box {
         let moving = run.now.frame.scale().iter().enumerate().filter(|(i, _)| run.extent.moves(problem.domain, *i));
@@ -131,48 +89,95 @@ pub(super) fn share_of_region(problem: Problem<'_>, run: &LocalRun) -> f64 {
 }
 
 /// The maximisation of the acquisition function over valid points.
-struct Climb<'a> {
+struct Hunt<'a> {
     problem: Problem<'a>,
     run: &'a LocalRun,
     model: &'a Model,
     landscape: Landscape<'a>,
     search: Search,
     extent: Extent,
-    /// The axes that samples and gradients move along.
+    /// Whether more is climbed than the best sample, along gradients: where integers or categories are, or descents follow second derivatives.
+    climbs: bool,
+    /// Whether these do: where there are constraints, measured or known, or slopes.
+    limited: bool,
+    /// The axes that climbs move along.
     moves: Vec<bool>,
     /// How far the region reaches along each axis.
-    reach: Vec<f64>,
-    /// Whether descents follow second derivatives: where there are constraints, measured or known, or slopes.
-    limited: bool,
+    reach: &'a [f64],
     maximiser: &'a mut Maximiser,
 }
 
-impl Climb<'_> {
-    /// Every configuration of a small space, or the neighbours that are left once nothing else is to be gained; else samples and climbs.
-    fn search(mut self, is_new: impl Fn(&[f64]) -> bool, rng: &mut Rng) -> Vec<Scored> {
+impl Hunt<'_> {
+    /// Whether a point may be suggested: under noise again, but not while it is pending.
+    fn is_new(&self, x: &[f64]) -> bool {
+        let Problem { pending, seen, .. } = self.problem;
+        if self.landscape.surrogate.has_noise() { pending.iter().all(|p| p.x != x) } else { !seen.contains(x) }
+    }
+
+    /// A place as the next point, moved to where it is allowed, if it is new.
+    fn choose(&self, u: &[f64], score: f64, mean: f64) -> Option<Choice> {
+        let problem = self.problem;
+        let x = problem.known.nearest(problem.domain, u, self.run.now.frame.centre())?;
+        let predicted = problem.settings.switches.direction.orient(self.model.outputs.to_user(mean));
+        // Reports are written as JSON, which has no infinity.
+        let acquisition = score.clamp(f64::MIN, f64::MAX);
+        let free = self.is_new(&x) && !self.run.is_near_pending(problem, u);
+        free.then_some(Choice { x, origin: Origin::Model, acquisition, predicted, clipped: 0 })
+    }
+
+    /// Under noise, when it is its turn, a place around the lowest mean of the model. Expected improvement goes to the rim of the region, where the
+    /// standard deviation is large. Places on all sides of the minimum tell more of where it is.
+    fn draw_around_lowest(&mut self, rng: &mut Rng) -> Option<Choice> {
+        let Problem { settings, observations, pending, .. } = self.problem;
+        let is_turn = (observations.len() + pending.len()).is_multiple_of(DRAWN_EVERY);
+        let draws = self.landscape.surrogate.has_noise() && settings.switches.preset != Preset::Paper;
+        if self.climbs || !draws || !is_turn {
+            return None;
+        }
+        let mut away = || DRAWN_WITHIN * self.search.beta * rng.normal();
+        let x: Vec<f64> = self.model.lowest.iter().map(|x| x + away()).collect();
+        let drawn = self.score(&[descent::place(self.problem, &self.run.now.frame, &x)]).pop()?;
+        self.choose(&drawn.u, drawn.score, drawn.mean)
+    }
+
+    /// Fills the maximiser with candidates: samples and climbs from them; or every configuration of a small space, or the neighbours that are left
+    /// once nothing else is to be gained.
+    fn find_candidates(&mut self, rng: &mut Rng) {
         let (problem, domain) = (self.problem, self.problem.domain);
+        if !self.climbs {
+            let (landscape, frame, search) = (&self.landscape, &self.run.now.frame, &self.search);
+            return self.maximiser.run(Task { landscape, frame, search, lattice: None }, rng);
+        }
+        let noisy = self.landscape.surrogate.has_noise();
         let in_region = domain.is_mixed() && self.extent == Extent::Region;
-        if region::is_small(domain) {
-            let listed = problem.known.listed.clone();
-            let mut all = listed.unwrap_or_else(|| region::listed(domain, problem.known));
-            all.retain(|x| is_new(x));
-            rng.shuffle(&mut all); // ties go to any of them
-            let mut found = self.score(&self.places(&all));
-            if self.landscape.surrogate.has_noise()
-                && let Some(chosen) = self.draw(&found, rng)
-            {
-                found[chosen].score = f64::INFINITY;
-            }
-            return found;
+        let settled = in_region && !noisy && !region::is_small(domain) && region::settled(problem, self.run);
+        let neighbours = if settled { region::untried(problem, self.model.standing.best) } else { Vec::new() };
+        let found = match region::is_small(domain) {
+            true => self.all(rng),
+            false if neighbours.is_empty() => self.climb(rng),
+            false => self.shuffled(neighbours, rng),
+        };
+        self.maximiser.load(domain.dim(), &found);
+    }
+
+    /// Every configuration of a small space that is new; under noise, one is drawn to come first.
+    fn all(&mut self, rng: &mut Rng) -> Vec<Scored> {
+        let Problem { domain, known, .. } = self.problem;
+        let mut all = known.listed.clone().unwrap_or_else(|| region::listed(domain, known));
+        all.retain(|x| self.is_new(x));
+        let mut found = self.shuffled(all, rng);
+        if self.landscape.surrogate.has_noise()
+            && let Some(chosen) = self.draw(&found, rng)
+        {
+            found[chosen].score = f64::INFINITY;
         }
-        if in_region && !self.landscape.surrogate.has_noise() && region::settled(problem, self.run) {
-            let mut neighbours = region::untried(problem, self.model.standing.best);
-            if !neighbours.is_empty() {
-                rng.shuffle(&mut neighbours);
-                return self.score(&self.places(&neighbours));
-            }
-        }
-        self.climb(rng)
+        found
+    }
+
+    /// Points in a random order, so that ties go to any of them.
+    fn shuffled(&mut self, mut points: Vec<Vec<f64>>, rng: &mut Rng) -> Vec<Scored> {
+        rng.shuffle(&mut points);
+        self.score(&self.places(&points))
     }
 
     /// Thompson sampling: the best of all places in a draw from what all observations say of each. Expected improvement would go back to the
@@ -212,10 +217,9 @@ impl Climb<'_> {
             let task = Task { landscape: &self.landscape, frame, search, lattice };
             return self.maximiser.score_places(places, task);
         }
-        let bound = Bound::cautious(problem, run, kappa);
+        let goal = Goal::cautious(problem, run, kappa, search.beta, &self.moves);
         let descend = |u: &Vec<f64>| {
-            let how = (bound, search.beta, self.moves.as_slice());
-            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, how, &frame.local(u));
+            let (x, _) = descent::minimise(problem, frame, &self.model.surrogate, goal, &frame.local(u));
             descent::place(problem, frame, &x)
         };
         let found: Vec<Vec<f64>> = places.iter().map(descend).collect();

@@ -4,11 +4,10 @@
 use super::model::Model;
 use super::nearest::Forecast;
 use super::problem::Problem;
-use super::run::LocalRun;
+use super::run::{Doubt, LocalRun};
 use super::slopes::{self, ROUNDING};
 use crate::frame::Frame;
 use crate::linalg::{self, Matrix};
-use crate::qp::Halfspaces;
 use crate::sqp::{self, Look, Program};
 use labcat_numerics::quasi_newton::{self, Secant};
 
@@ -75,7 +74,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
         && !standing.noisy
         && problem.constraints() == 0
         && !run.is_on_lattice(domain);
-    if !follows || run.explores(problem.settings) || !model.surrogate.gp.has_slopes() {
+    if !follows || !run.manner(problem.settings).follows || !model.surrogate.gp.has_slopes() {
         return None;
     }
     let moves = run.extent.moving(domain);
@@ -84,7 +83,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     let secants = secants(problem, run, &moves);
     secants.first().filter(|_| g.iter().all(|g| g.is_finite()))?;
     run.begin_radius(secants.iter().map(|(step, _)| step));
-    run.adapt_radius(observations, |shown| observations.value(shown), (false, 0.0));
+    run.adapt_radius(observations, |shown| observations.value(shown), Doubt::default());
     if run.followed.is_some() {
         return None; // one is pending
     }
@@ -92,8 +91,7 @@ pub(super) fn find(problem: Problem<'_>, run: &mut LocalRun, model: &Model) -> O
     let mut h = quasi_newton::likelier(&secants, steepness)?;
     (0..moves.len()).filter(|&i| !moves[i]).for_each(|i| h[(i, i)] = 1.0);
     let frame = Frame::of_box(domain.dim()).centred(observations.unit(standing.best));
-    let mut within = Halfspaces::cube(domain.dim(), run.radius);
-    frame.push_box(&vec![(-1.0, 1.0); domain.dim()], &mut within);
+    let within = frame.cube_in_box(run.radius);
     let quadratic = Quadratic { problem, frame, g, h, moves };
     let (x, _) = sqp::minimise(&quadratic, &within, &vec![0.0; domain.dim()], run.radius, STEPS_OF_QUADRATIC);
     let gain = -quadratic.look(&x).value;

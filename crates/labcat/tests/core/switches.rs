@@ -122,7 +122,8 @@ fn unreadable_values_are_named_with_what_is_allowed() {
         for value in wrong {
             let error = Config::new(Preset::Default).set(switch.name, value).unwrap_err();
             let allowed = switch.allowed();
-            let message = format!("{} = {value:?} is not allowed: it must be {allowed}", switch.name);
+            let quoted = if value.parse::<f64>().is_ok() { value.to_owned() } else { format!("{value:?}") };
+            let message = format!("{} = {quoted} is not allowed: it must be {allowed}", switch.name);
             assert_eq!(error.to_string(), message);
             assert_eq!(error, ConfigError::Unreadable { switch: switch.name, value: value.into(), allowed });
         }

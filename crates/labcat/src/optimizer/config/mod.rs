@@ -154,11 +154,16 @@ pub enum ConfigError {
     #[error("there is no option {name:?}{}", hint(.name))]
     UnknownSwitch { name: String },
     /// The text is not a value of the option.
-    #[error("{switch} = {value:?} is not allowed: it must be {allowed}")]
+    #[error("{switch} = {} is not allowed: it must be {allowed}", quoted(.value))]
     Unreadable { switch: &'static str, value: String, allowed: String },
     /// The value is outside the option's range.
     #[error("{switch} = {value} is not allowed: it must be {allowed}")]
     OutOfRange { switch: &'static str, value: f64, allowed: String },
+}
+
+/// A text in quotes, unless it is a number.
+fn quoted(value: &str) -> String {
+    if value.parse::<f64>().is_ok() { value.to_owned() } else { format!("{value:?}") }
 }
 
 /// The option that was probably meant, or all of them.

@@ -81,13 +81,15 @@ impl Range {
     /// The interval in words, after "a number" or "an integer".
     pub(super) fn words(&self) -> String {
         let Range { low, low_included, high, high_included } = *self;
+        // Of whole numbers the largest: the nearest number there is to it lies above it.
+        let most = if high == u64::MAX as f64 { u64::MAX.to_string() } else { high.to_string() };
         match (low.is_finite(), high.is_finite()) {
             (false, _) => String::new(),
             (true, false) if low_included => format!(" of at least {low}"),
             (true, false) => format!(" above {low}"),
             (true, true) => {
                 let start = if low_included { format!(" from {low}") } else { format!(" above {low},") };
-                format!("{start} to {}{high}", if high_included { "" } else { "below " })
+                format!("{start} to {}{most}", if high_included { "" } else { "below " })
             }
         }
     }

@@ -17,7 +17,7 @@ fn restore_invariants(optimizer: &mut Optimizer) -> Result<(usize, Gp, Vec<f64>)
     let (news, passes) = model::begin_step(problem, run, work);
     let outputs = model::normalise_outputs(problem, run, Output::Objective, work);
     let standing = model::assess(problem, run, &outputs, work)?;
-    if let Some(cause) = model::why_over(problem, run, &outputs, &standing) {
+    if let Some(cause) = convergence::why_over(problem, run, &outputs, &standing) {
         return Err(cause);
     }
     model::adapt_trust_region(problem, run, &standing, news);
@@ -237,7 +237,7 @@ fn with_pending_evaluations_a_run_ends_by_precision_that_much_later() {
             let outputs = model::normalise_outputs(problem, run, Output::Objective, work);
             assert_eq!(outputs.range(), 1.0);
             let standing = model::assess(problem, run, &outputs, work).unwrap();
-            let cause = model::why_over(problem, run, &outputs, &standing);
+            let cause = convergence::why_over(problem, run, &outputs, &standing);
             assert_eq!(cause == Some(RestartCause::OutputRange), over, "{others} others, {range} of the precision");
         }
     }
