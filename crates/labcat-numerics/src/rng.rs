@@ -57,17 +57,3 @@ impl Rng {
         }
     }
 }
-
-/// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once,
-/// at a uniform place within the cell.
-pub fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<f64>> {
-    let mut points = vec![vec![0.0; d]; count];
-    let mut cells: Vec<usize> = (0..count).collect();
-    for j in 0..d {
-        rng.shuffle(&mut cells);
-        for (point, &cell) in points.iter_mut().zip(&cells) {
-            point[j] = (2.0 * (cell as f64 + rng.unit()) / count as f64 - 1.0).clamp(-1.0, 1.0);
-        }
-    }
-    points
-}
