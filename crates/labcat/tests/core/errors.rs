@@ -66,7 +66,7 @@ fn names_must_differ() {
 fn a_point_must_have_the_right_length() {
     let mut optimizer = optimizer(&[(0.0, 1.0), (0.0, 1.0)], seeded(Preset::Paper, 0));
     let wrong = PointError::WrongLength { got: 3, expected: 2 };
-    says(&wrong, &["3 coordinates", "2 parameters"]);
+    says(&wrong, &["length 3", "must be 2"]);
     let x = [0.1, 0.2, 0.3];
     assert_eq!(optimizer.domain().check(&x), Err(wrong.clone()));
     assert_eq!(optimizer.enqueue(&x), Err(wrong.clone()));
