@@ -81,7 +81,7 @@ impl Range {
     /// The interval in words, after "a number" or "an integer".
     pub(super) fn words(&self) -> String {
         let Range { low, low_included, high, high_included } = *self;
-        // Of whole numbers the largest: the nearest number there is to it lies above it.
+        // The largest integer as it is: the nearest f64 lies above it.
         let most = if high == u64::MAX as f64 { u64::MAX.to_string() } else { high.to_string() };
         match (low.is_finite(), high.is_finite()) {
             (false, _) => String::new(),
