@@ -1,5 +1,5 @@
 //! Polynomials of the observations, fitted by least squares: for a function that simple they say where the minimum is long before the
-//! Gaussian process can. Linear, quadratic and quartic ones differ in their monomials alone.
+//! Gaussian process can. Linear, round, quadratic and quartic ones differ in their monomials alone.
 
 use crate::linalg::{self, Matrix};
 use crate::sqp::{Look, Program};
@@ -10,7 +10,9 @@ pub enum Terms {
     /// x_i.
     #[default]
     Linear,
-    /// x_i and x_i²: enough for a sphere in any frame, and for an ellipsoid in its own.
+    /// x_i and Σ x_i²: the square of a distance.
+    Round,
+    /// x_i and x_i²: a sum of functions of one coordinate each.
     Squares,
     /// All up to the second degree.
     Quadratic,
@@ -22,14 +24,20 @@ impl Terms {
     fn degree(self) -> usize {
         match self {
             Self::Linear => 1,
-            Self::Squares | Self::Quadratic => 2,
+            Self::Round | Self::Squares | Self::Quadratic => 2,
             Self::Quartic => 4,
         }
+    }
+
+    /// Whether another choice of axes makes another polynomial of it.
+    pub fn depends_on_axes(self) -> bool {
+        matches!(self, Self::Round | Self::Squares)
     }
 
     /// The number of coefficients in `d` dimensions: for all up to degree k, (d + k)! / (d! k!).
     pub fn count(self, d: usize) -> usize {
         match self {
+            Self::Round => 2 + d,
             Self::Squares => 1 + 2 * d,
             _ => (1..=self.degree()).fold(1, |product: usize, k| product.saturating_mul(d + k) / k),
         }
@@ -77,12 +85,23 @@ impl Polynomial {
         self.enumerate(terms, x.cols());
         self.system.reshape(n, count + 1);
         self.system.col_mut(0).iter_mut().zip(rank).for_each(|(weight, rank)| *weight = typical / (typical + rank));
-        let factors = self.monomials.iter().map(|&(earlier, j)| (earlier, x.col(j))).chain([(0, y)]);
-        for (column, (earlier, by)) in (1..).zip(factors) {
+        let alone = if terms == Terms::Round { x.cols() } else { self.monomials.len() };
+        let (alone, summed) = self.monomials.split_at(alone);
+        for (column, &(earlier, j)) in (1..).zip(alone) {
             let (before, column) = self.system.split_col(column);
             let earlier = &before[earlier * n..][..n];
-            column.iter_mut().zip(earlier).zip(by).for_each(|((to, a), b)| *to = a * b);
+            column.iter_mut().zip(earlier).zip(x.col(j)).for_each(|((to, a), b)| *to = a * b);
         }
+        if !summed.is_empty() {
+            let (before, column) = self.system.split_col(count - 1);
+            column.fill(0.0);
+            for &(earlier, j) in summed {
+                let earlier = &before[earlier * n..][..n];
+                column.iter_mut().zip(earlier).zip(x.col(j)).for_each(|((to, a), b)| *to += a * b);
+            }
+        }
+        let (before, outputs) = self.system.split_col(count);
+        outputs.iter_mut().zip(&before[..n]).zip(y).for_each(|((to, weight), y)| *to = weight * y);
         self.solve()
     }
 
@@ -90,6 +109,11 @@ impl Polynomial {
     fn solve(&mut self) -> bool {
         let determined = linalg::least_squares(&mut self.system, &mut self.coefficients);
         let d = self.d;
+        if self.terms == Terms::Round
+            && let Some(factor) = self.coefficients.pop()
+        {
+            self.coefficients.resize(1 + 2 * d, factor);
+        }
         self.hessian.reset(d, d);
         for (factor, &(earlier, j)) in self.coefficients[1..].iter().zip(&self.monomials) {
             if (1..=d).contains(&earlier) {
@@ -112,7 +136,7 @@ impl Polynomial {
         for _ in 1..terms.degree() {
             for earlier in from..to {
                 let last = self.monomials[earlier - 1].1;
-                let first = if terms == Terms::Squares { last } else { 0 };
+                let first = if terms.depends_on_axes() { last } else { 0 };
                 self.monomials.extend((first..=last).map(|j| (earlier, j)));
             }
             (from, to) = (to, 1 + self.monomials.len());
@@ -122,6 +146,27 @@ impl Polynomial {
     /// The constant and the slope at 0.
     pub fn at_centre(&self) -> (f64, &[f64]) {
         (self.coefficients[0], &self.coefficients[1..=self.d])
+    }
+
+    /// Makes of this function, of the second degree at most, that of x whose value is its own at A x.
+    pub fn turn(&mut self, map: impl Fn(usize, usize) -> f64) {
+        let d = self.d;
+        let entries = || (0..d).flat_map(|j| (0..d).map(move |i| (i, j)));
+        self.system.reset(d, d); // H A
+        for (i, j) in entries() {
+            self.system[(i, j)] = (0..d).map(|k| self.hessian[(i, k)] * map(k, j)).sum();
+        }
+        for (i, j) in entries() {
+            self.hessian[(i, j)] = (0..d).map(|k| self.system[(k, j)] * map(k, i)).sum(); // Aᵀ H A
+        }
+        self.values.clear();
+        self.values.extend((0..d).map(|j| (0..d).map(|i| self.coefficients[1 + i] * map(i, j)).sum::<f64>()));
+        self.coefficients.truncate(1);
+        self.coefficients.extend_from_slice(&self.values);
+        self.enumerate(Terms::Quadratic, d);
+        let products = self.monomials[d..].iter().map(|&(earlier, j)| (earlier - 1, j));
+        let factor = |(i, j)| if i == j { 0.5 * self.hessian[(i, j)] } else { self.hessian[(i, j)] };
+        self.coefficients.extend(products.map(factor));
     }
 
     /// Adds to the constant.
@@ -159,7 +204,8 @@ impl Polynomial {
         value
     }
 
-    /// Its value at `x`, and the standard deviation of that for rows of weight 1 with errors of standard deviation 1: |R⁻ᵀ t| of the monomials t.
+    /// Its value at `x`, and the standard deviation of that for rows of weight 1 with errors of standard deviation 1: |R⁻ᵀ t| of the monomials t,
+    /// each of which has a coefficient of its own.
     pub fn at(&self, x: &[f64]) -> (f64, f64) {
         let (mut values, mut solved) = (Vec::new(), Vec::new());
         self.monomials_at(|j| x[j], &mut values);
@@ -259,6 +305,7 @@ mod tests {
                 assert_eq!(1 + polynomial.monomials.len(), terms.count(d));
             }
         }
+        assert_eq!(Terms::Round.count(7), 1 + 7 + 1, "a constant, slopes and one curvature");
         assert_eq!([1, 2, 5, 7].map(|d| Terms::Quartic.count(d)), [5, 15, 126, 330]);
         assert!(Terms::Quartic.count(100_000) > 1_000_000, "no overflow");
     }

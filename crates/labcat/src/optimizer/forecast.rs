@@ -62,12 +62,13 @@ pub(super) fn may_rest_on(problem: Problem<'_>, now: &Progress, position: usize)
 }
 
 /// The polynomials of the members, the simplest first.
-const SIMPLEST_FIRST: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::Quadratic];
+const SIMPLEST_FIRST: [Terms; 4] = [Terms::Linear, Terms::Round, Terms::Squares, Terms::Quadratic];
 
-/// The members along the axes that move: places in a frame, the median of how much worse than the best each is by merit, the best merit, the range
-/// of the values, and how far a fit may miss the newest.
+/// The members along the axes that move: places in a frame, and in the box from its centre on; the median of how much worse than the best each is by
+/// merit, the best merit, the range of the values, and how far a fit may miss the newest.
 struct Members<'a> {
     x: &'a Matrix,
+    offsets: &'a Matrix,
     frame: &'a Frame,
     typical: f64,
     from: f64,
@@ -94,19 +95,28 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     work.scratch.clone_from(&work.merits);
     let typical = math::median(&mut work.scratch)?;
     bounds_of(&mut work.bounds, problem.domain.dim(), members.iter().map(|&p| observations.unit(p)));
-    let these = Members { x: gp.inputs(), frame: &run.now.frame, typical, from, range, allowed };
+    let frame = &run.now.frame;
+    let mut offsets = std::mem::take(&mut work.offsets);
+    offsets.reshape(members.len(), frame.dim());
+    for (j, c) in frame.centre().iter().enumerate() {
+        offsets.col_mut(j).iter_mut().zip(members).for_each(|(to, &p)| *to = observations.unit(p)[j] - c);
+    }
+    let these = Members { x: gp.inputs(), offsets: &offsets, frame, typical, from, range, allowed };
     if !problem.domain.is_mixed() {
-        return best_fit(problem, run, &these, work);
+        let found = best_fit(problem, run, &these, work);
+        work.offsets = offsets;
+        return found;
     }
     let axes = run.extent.axes(problem.domain);
-    let mut x = Matrix::zeros(gp.len(), axes.len());
+    let [mut x, mut along] = [(); 2].map(|()| Matrix::zeros(members.len(), axes.len()));
     for (k, &i) in axes.iter().enumerate() {
-        x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..gp.len()]);
+        x.col_mut(k).copy_from_slice(&gp.inputs().col(i)[..members.len()]);
+        along.col_mut(k).copy_from_slice(offsets.col(i));
     }
     work.bounds = axes.iter().map(|&i| work.bounds[i]).collect();
-    let these = Members { x: &x, frame: &run.now.frame.block(&axes), ..these };
+    let these = Members { x: &x, offsets: &along, frame: &frame.block(&axes), ..these };
     let found = best_fit(problem, run, &these, work)?;
-    let mut u = run.now.frame.centre().to_vec();
+    let mut u = frame.centre().to_vec();
     axes.iter().zip(&found.u).for_each(|(&i, value)| u[i] = *value);
     Some(Forecast { u, ..found })
 }
@@ -114,7 +124,7 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
 /// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above
 /// the best merit, in units of the range.
 fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &mut Workspace) -> Option<Forecast> {
-    let &Members { frame, from, range, allowed, .. } = members;
+    let &Members { frame, typical, from, range, allowed, .. } = members;
     let limits = limits(problem, run, members, work)?;
     if run.now.others > 0 && limits.is_empty() {
         // While one is pending where the observations end, others would be sent to nearly the same place.
@@ -126,7 +136,7 @@ fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
         let lowest = polynomial::minimise(fit, &limits, frame, &work.bounds, std::iter::empty());
         if let Some(lowest) = lowest
-            && error < MARGIN * -lowest
+            && error.max(f64::EPSILON * typical) < MARGIN * -lowest // what is smaller may be rounding
             && let Some(forecast) = Forecast::new(fit.minimiser.clone(), from, -lowest * range)
         {
             return Some(forecast);
@@ -135,17 +145,22 @@ fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &
     None
 }
 
-/// Fits a polynomial to the members if one of all but the newest predicts that well enough, and gives by how much it misses it.
+/// Fits a polynomial to the members if one of all but the newest predicts that well enough, and gives by how much it misses it. Parameters are more
+/// often independent of each other than directions of the frame: where the axes matter they are those of the box.
 fn fit_if(
     predicts: impl Fn(f64) -> bool,
     fit: &mut Polynomial,
     terms: Terms,
-    Members { x, typical, .. }: &Members<'_>,
+    Members { x, offsets, frame, typical, .. }: &Members<'_>,
     (y, rank): (&[f64], &[f64]),
 ) -> Option<f64> {
-    let n = y.len();
+    let (n, x) = (y.len(), if terms.depends_on_axes() { offsets } else { x });
     let error = fit.fit(terms, x, y, rank, n - 1, *typical).then(|| (fit.at_row(x, n - 1) - y[n - 1]).abs());
-    error.filter(|error| predicts(*error) && fit.fit(terms, x, y, rank, n, *typical))
+    let error = error.filter(|error| predicts(*error) && fit.fit(terms, x, y, rank, n, *typical))?;
+    if terms.depends_on_axes() {
+        fit.turn(|i, j| frame.rotation()[(i, j)] * frame.scale()[j]);
+    }
+    Some(error)
 }
 
 /// A polynomial of each measured constraint, the simplest that predicts its newest value well, and the known ones to first order; `None` if a

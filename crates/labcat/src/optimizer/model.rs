@@ -103,6 +103,7 @@ pub(super) struct Workspace {
     trial: Buffers,
     pub(super) maximiser: Maximiser,
     pub(super) polynomial: Polynomial,
+    pub(super) offsets: Matrix,
     pub(super) nearest: Nearest,
     pub(super) products: Products,
     pub(super) bounds: Vec<(f64, f64)>,

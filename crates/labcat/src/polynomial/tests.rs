@@ -98,6 +98,33 @@ fn a_bowl_turned_against_the_frame_needs_the_products() {
 }
 
 #[test]
+fn polynomials_along_the_box_are_found_from_few_observations_and_turned_into_the_frame() {
+    let mut rng = Rng::new(6);
+    let frame = frame(&mut rng);
+    let weights = |terms: Terms| move |j: usize| if terms == Terms::Round { 3.0 } else { 10_f64.powi(j as i32) };
+    for (terms, n) in [(Terms::Round, D + 2), (Terms::Squares, 2 * D + 1)] {
+        let weight = weights(terms);
+        let f = |u: &[f64], _: &[f64]| (0..D).map(|j| weight(j) * (u[j] - 0.1).powi(2)).sum::<f64>() - 7.0;
+        let (points, x, y) = observe(&mut rng, &frame, n, f);
+        let mut along = Matrix::zeros(n, D);
+        for (row, u) in points.iter().enumerate() {
+            (0..D).for_each(|j| along[(row, j)] = u[j] - frame.centre()[j]);
+        }
+        let mut fit = Polynomial::default();
+        assert!(!fit.fit(terms, &along, &y, &y, n - 1, 0.5), "too few");
+        assert!(fit.fit(terms, &along, &y, &y, n, 0.5));
+        fit.turn(|i, j| frame.rotation()[(i, j)] * frame.scale()[j]);
+        for row in 0..n {
+            assert!((fit.at_row(&x, row) - y[row]).abs() < 1e-9 * weight(D - 1), "row {row}");
+        }
+        minimise(&mut fit, &frame, points.iter().map(Vec::as_slice));
+        for found in &fit.minimiser {
+            assert!((found - 0.1).abs() < 1e-8, "{found}");
+        }
+    }
+}
+
+#[test]
 fn a_slope_is_followed_to_the_corner_of_what_was_seen() {
     let mut rng = Rng::new(2);
     let frame = frame(&mut rng);
@@ -282,7 +309,7 @@ fn the_derivatives_are_those_of_the_value() {
     let d = 4;
     let x = points(100, d);
     let y: Vec<f64> = (0..100).map(|k| valley(&x, k) + 100.0).collect();
-    for terms in [Terms::Linear, Terms::Squares, Terms::Quadratic, Terms::Quartic] {
+    for terms in [Terms::Linear, Terms::Round, Terms::Squares, Terms::Quadratic, Terms::Quartic] {
         let mut fit = Polynomial::default();
         assert!(fit.fit(terms, &x, &y, &y, 100, 100.0));
         let (at, h) = ([0.3, -0.7, 1.1, 0.2], 1e-5);
