@@ -249,6 +249,11 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
 /// Lanes of [`dot`]: fixed, so that the order of the sum is.
 const LANES: usize = 8;
 
+/// Whether no component of two vectors differs by more than `within`.
+pub fn is_near(a: &[f64], b: &[f64], within: f64) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= within)
+}
+
 /// Removes the values at these positions, in ascending order.
 pub fn remove_at<T>(values: &mut Vec<T>, removed: &[usize]) {
     let (mut removed, mut position) = (removed.iter().peekable(), 0);

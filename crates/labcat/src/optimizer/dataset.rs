@@ -6,6 +6,7 @@ use super::problem::Problem;
 use super::run::{LocalRun, Progress};
 use crate::frame::Frame;
 use crate::gp::{Gp, Prior};
+use crate::linalg;
 
 /// Values are bent towards their logarithm only from this many times the noise on: below, it would be bent with them.
 pub(super) const CLEAR: f64 = 20.0;
@@ -14,6 +15,8 @@ const NOTICED: f64 = 1e-6;
 /// The model doubts that values are exact when noise of this part of its signal makes them this many times e more likely.
 const DOUBTED: f64 = 0.1;
 const DOUBT: f64 = 3.0;
+/// Exact values nearer to each other than this, in units of the box, may be the same by rounding alone.
+const ROUNDED: f64 = 1e-4;
 /// Under noise so many times as many observations are kept. With three times as many what is recommended is worse and a step costs more; with as
 /// many as without noise it is better still, but a far value does more harm, and intervals hold less often.
 const MORE: usize = 2;
@@ -180,13 +183,13 @@ fn assume(problem: Problem<'_>, run: &mut LocalRun, output: Output, tied: bool) 
     }
 }
 
-/// Whether members at different points have the same value of an output, as rounded values, counts and shares do.
+/// Whether members far enough apart have the same value of an output, as rounded values, counts and shares do.
 fn are_tied(problem: Problem<'_>, run: &LocalRun, output: Output) -> bool {
     let members = run.now.members.iter();
     let mut values: Vec<(f64, usize)> = members.filter_map(|&p| Some((problem.output(output, p)?, p))).collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let unit = |p: usize| problem.observations.unit(p);
-    values.windows(2).any(|w| w[0].0 == w[1].0 && unit(w[0].1) != unit(w[1].1))
+    values.windows(2).any(|w| w[0].0 == w[1].0 && !linalg::is_near(unit(w[0].1), unit(w[1].1), ROUNDED))
 }
 
 /// What a run made of values as exact ones is worth nothing once they are known to be noisy: its region closed in on the luckiest of them.

@@ -12,6 +12,7 @@ use super::report::RestartCause;
 use super::run::{Extent, LocalRun};
 use crate::domain::{Axis, Domain};
 use crate::frame::Frame;
+use crate::linalg;
 use crate::observations::Observations;
 
 /// Evaluations per coordinate of the box before a local search begins, where there is a survey.
@@ -240,7 +241,7 @@ fn place_in_survey(domain: &Domain, observations: &Observations, survey: &mut Lo
     let (value, u) = (observations.value(position), observations.unit(position));
     let alike = |p: &usize| {
         let v = observations.unit(*p);
-        domain.same_choices(u, v) && u.iter().zip(v).all(|(a, b)| (a - b).abs() <= ALIKE)
+        domain.same_choices(u, v) && linalg::is_near(u, v, ALIKE)
     };
     if let Some(other) = survey.now.members.iter().copied().filter(|_| value.is_some()).find(alike) {
         if observations.value(other) <= value {

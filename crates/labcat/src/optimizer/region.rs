@@ -6,8 +6,8 @@ use super::run::{Extent, LocalRun};
 use super::seen::Seen;
 use crate::domain::{Axis, Domain};
 use crate::known::Known;
-use crate::math;
 use crate::rng::Rng;
+use crate::{linalg, math};
 
 /// A space with no more configurations than this is searched as a whole: every one that was not tried is a candidate at each step.
 const SMALL_SPACE: u64 = 2048;
@@ -81,14 +81,13 @@ pub(super) fn untried(problem: Problem<'_>, position: usize) -> Vec<Vec<f64>> {
     let asked: Vec<Vec<f64>> = pending.iter().map(|p| domain.place(&p.x)).collect();
     let told = (0..observations.len()).map(|p| observations.unit(p));
     let tried: Vec<&[f64]> = told.chain(asked.iter().map(Vec::as_slice)).collect();
-    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= TRIED_NEAR);
     let mut neighbours = domain.neighbours(&observations.all()[position].x);
     neighbours.retain_mut(|x| {
         if !problem.known.admits(domain, x) {
             return false;
         }
         let u = domain.place(x);
-        !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && near(v, &u))
+        !seen.contains(x) && !tried.iter().any(|v| domain.same_choices(v, &u) && linalg::is_near(v, &u, TRIED_NEAR))
     });
     neighbours
 }
