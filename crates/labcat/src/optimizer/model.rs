@@ -47,6 +47,8 @@ pub(super) struct Model {
     pub(super) incumbent: f64,
     /// Where the model has its constrained minimum, in the frame; empty without constraints.
     pub(super) minimum: Vec<f64>,
+    /// Whether the search follows such a minimum, whatever might be found elsewhere.
+    pub(super) follows: bool,
     /// Under noise, where the model has its lowest mean with some caution, in the frame; else empty.
     pub(super) lowest: Vec<f64>,
     /// Whose search it serves.

@@ -93,8 +93,9 @@ pub(super) fn update_model(
     let made = model::discard(problem, run, (&mut gp, step), &standing, work); // line 11: T_discard
     let surrogate = model::surrogate(problem, run, gp, &outputs, work); // constraints and slopes
     let again = (doubtful || model::is_unsure(problem, run)).then_some(standing.best);
-    let (incumbent, minimum, lowest, settled, extent) = (0.0, Vec::new(), Vec::new(), 0, run.extent);
-    let mut model = Model { surrogate, outputs, standing, made, again, incumbent, minimum, lowest, settled, extent };
+    let (incumbent, minimum, follows, lowest, settled, extent) = (0.0, Vec::new(), false, Vec::new(), 0, run.extent);
+    let mut model =
+        Model { surrogate, outputs, standing, made, again, incumbent, minimum, follows, lowest, settled, extent };
     recommend::settle(problem, run, &mut model);
     Ok(model)
 }

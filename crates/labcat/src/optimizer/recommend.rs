@@ -2,7 +2,7 @@
 
 use super::config::Preset;
 use super::descent::{self, Goal};
-use super::merit;
+use super::merit::{self, Merit};
 use super::model::Model;
 use super::problem::Problem;
 use super::run::LocalRun;
@@ -11,6 +11,8 @@ use crate::gp::PointPrediction;
 /// Under noise, what is to be improved on is the lowest mean plus this many standard deviations, where the constraints are satisfied with as
 /// many to spare.
 const SPARE: f64 = 1.0;
+/// How far the prediction of the newest value may be off, in what it gained, for a minimum along the reals among other axes to be followed.
+const MISSED: f64 = 0.5;
 /// Quadratic programs of that descent at most: with twelve the search fares alike, and a step in five dimensions takes a fifth longer.
 const FEW_PROGRAMS: usize = 4;
 
@@ -32,6 +34,7 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
         merit::update_penalties(run, each);
         model.minimum = x;
     }
+    model.follows = is_followed(problem, run, model).unwrap_or(false);
     if !model.surrogate.has_noise() {
         return;
     }
@@ -41,6 +44,19 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
         let bound = model.outputs.to_user(mean) + std * model.outputs.slope(mean);
         run.now.noise.find(bound, run.now.told);
     }
+}
+
+/// Whether the newest member is the best and, where only some of the axes are real, gained far more than its prediction by the others was off:
+/// else the rest may have more to give.
+fn is_followed(problem: Problem<'_>, run: &LocalRun, model: &Model) -> Option<bool> {
+    let ((newest, above), (last, others)) = (model.made.surprise?, run.now.members.split_last()?);
+    if !problem.domain.is_mixed() || *last != model.standing.best {
+        return Some(*last == model.standing.best);
+    }
+    let (merit, user) = (Merit::of_told(problem, run), |y: f64| model.outputs.to_user(y));
+    let best = others.iter().filter_map(|&p| merit.told(problem, p)).fold(f64::INFINITY, f64::min);
+    let (missed, gained) = ((user(newest - above) - user(newest)).abs(), best - model.standing.merit);
+    Some(missed <= MISSED * gained)
 }
 
 /// The lowest mean, with some caution, among points that the models of the constraints allow with as much: its point in the frame, its mean and

@@ -270,16 +270,14 @@ impl Hunt<'_> {
         found
     }
 
-    /// Where descents end from the centre and from the model's constrained minimum. While that finds better points it is followed, whatever might
-    /// be found elsewhere.
+    /// Where descents end from the centre and from the model's constrained minimum.
     fn constrained_minima(&mut self) -> Vec<Scored> {
         let (frame, minimum) = (&self.run.now.frame, &self.model.minimum);
         let centre = frame.centre().to_vec();
         let start = if minimum.is_empty() { centre.clone() } else { descent::place(self.problem, frame, minimum) };
         let mut found = self.refine(&[centre], self.landscape.optimism);
         let mut lowest = self.refine(&[start], 0.0);
-        let improved = self.run.now.members.last() == Some(&self.model.standing.best);
-        lowest.iter_mut().filter(|_| improved).for_each(|f| f.score = f64::INFINITY);
+        lowest.iter_mut().filter(|_| self.model.follows).for_each(|f| f.score = f64::INFINITY);
         found.append(&mut lowest);
         found
     }
