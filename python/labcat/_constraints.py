@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import InvalidError
+from ._errors import InvalidError, LabcatError
 from ._outcome import Outcome
 from ._parameters import Boolean, Categorical
 from ._space import Space
@@ -61,7 +61,7 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
         rows = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
         if rows.shape[1] != dim:
             raise InvalidError(f"a LinearConstraint has {rows.shape[1]} columns; allowed: {dim}, one per parameter")
-        lower, upper = (np.broadcast_to(np.asarray(b, dtype=np.float64), len(rows)) for b in (constraint.lb, constraint.ub))
+        lower, upper = (np.broadcast_to(bound, len(rows)) for bound in _bounds(constraint))
         for row, low, high in zip(rows, lower.tolist(), upper.tolist()):
             if low == high:
                 known.equal.append((row.tolist(), low))
@@ -71,11 +71,23 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
             if low > -np.inf:
                 known.linear.append(((-row).tolist(), -low))
     elif all(hasattr(constraint, name) for name in ("fun", "lb", "ub")):
-        known.functions.append(_Excess(constraint.fun, constraint.lb, constraint.ub, space))
+        known.functions.append(_Excess(constraint.fun, *_bounds(constraint), space))
     elif isinstance(constraint, Mapping) and callable(constraint.get("fun")):
         _add_dictionary(known, constraint, space)
     else:
         raise InvalidError(_allowed(constraint))
+
+
+def _bounds(constraint: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The lower and the upper bounds of a constraint in scipy's form."""
+    return _bound(constraint.lb), _bound(constraint.ub)
+
+
+def _bound(bound: Any) -> npt.NDArray[np.float64]:
+    numbers = np.empty(0) if bound is None else as_array(bound, "a bound of a constraint")
+    if not numbers.size or np.isnan(numbers).any():
+        raise InvalidError(f"a bound of a constraint is {bound!r}; allowed: numbers, infinite where there is no bound")
+    return numbers
 
 
 def _add_dictionary(known: Known, constraint: Mapping[str, Any], space: Space) -> None:
@@ -119,10 +131,12 @@ class _Excess:
         point = np.array(x) if self._space is None else self._space.to_dict(x)
         try:
             value = np.atleast_1d(np.asarray(self._fun(point), dtype=np.float64))
+            outside = np.concatenate([np.atleast_1d(self._lower - value), np.atleast_1d(value - self._upper)])
+        except LabcatError:
+            raise  # it may have used the optimizer that calls it
         except Exception as exception:
             self.raised = f"{type(exception).__name__}: {exception}"
             return float("nan")  # not met
-        outside = np.concatenate([np.atleast_1d(self._lower - value), np.atleast_1d(value - self._upper)])
         return float(np.max(outside[outside > -np.inf], initial=-np.inf)) if not np.isnan(value).any() else np.nan
 
 

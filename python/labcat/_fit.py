@@ -179,7 +179,10 @@ def _modelled(result: LeastSquaresResult, x: Array) -> _Local | None:
 
 def _at_bounds(optimizer: Optimizer, x: Array) -> npt.NDArray[np.int_]:
     rows = optimizer.space.described()
-    low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
+    low, high, x = (
+        np.array([np.log(value) if row.scale == "log" else value for row, value in zip(rows, values)])
+        for values in ([row.low for row in rows], [row.high for row in rows], x)
+    )
     margin = _AT_BOUND * (high - low)
     return np.where(x <= low + margin, -1, np.where(x >= high - margin, 1, 0))
 

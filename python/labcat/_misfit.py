@@ -113,8 +113,8 @@ class Misfit:
         """The derivatives of those numbers, of finite residuals with these derivatives."""
         sigma = self._sigma(len(residuals))
         loss, first, _ = self._losses(residuals / sigma)
-        z = (residuals / sigma / self.f_scale) ** 2
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            z = (residuals / sigma / self.f_scale) ** 2
             scale = first * np.where(z > 0, np.sqrt(z / loss), 1.0) / sigma
         return np.broadcast_to(scale, residuals.shape)[:, None] * jacobian
 

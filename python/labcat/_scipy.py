@@ -44,7 +44,7 @@ def scipy_method(
     """A method for scipy: ``scipy.optimize.minimize(fun, x0, bounds=bounds, method=labcat.scipy_method)``.
 
     `x0` is evaluated first. `options` are the keywords of `labcat.minimize`, and scipy's `maxfev`
-    or `maxiter` (the budget), `tol` (the tolerance; it ends the run unless ``restarts=True``) and
+    or `maxiter` (the budget; of both the smaller), `tol` (the tolerance; it ends the run unless ``restarts=True``) and
     `disp` (the progress). `jac` and `constraints` work as in `labcat.minimize`. Second
     derivatives are an error. An unknown option is a warning, as in scipy's own methods.
 
@@ -62,22 +62,21 @@ def scipy_method(
         raise InvalidError("labcat needs bounds: pairs (low, high), one per parameter")
     start = np.atleast_1d(np.asarray(x0, dtype=np.float64))
     if hasattr(bounds, "lb"):  # scipy lets one number stand for every parameter
-        bounds = [
-            (low, high)
-            for low, high in zip(
-                np.broadcast_to(bounds.lb, start.shape), np.broadcast_to(bounds.ub, start.shape)
-            )
-        ]
+        ends = [np.ravel(bounds.lb), np.ravel(bounds.ub)]
+        if any(end.size not in (1, start.size) for end in ends):
+            raise InvalidError(f"bounds are {bounds!r}: x0 has {start.size} values")
+        bounds = list(zip(*(np.broadcast_to(end, start.size) for end in ends)))
     unknown = sorted(set(options) - _OPTIONS)
     if unknown:
         warnings.warn(
             f"unknown options for labcat: {', '.join(unknown)}", RuntimeWarning, stacklevel=3
         )
     chosen = {name: value for name, value in options.items() if name not in unknown}
-    for name, value in (("budget", maxiter), ("budget", maxfev), ("tolerance", tol)):
-        if value is not None:
-            chosen.setdefault(name, value)
+    limits = [limit for limit in (maxfev, maxiter) if limit is not None]
+    if limits:  # an iteration is an evaluation
+        chosen.setdefault("budget", min(limits))
     if tol is not None:
+        chosen.setdefault("tolerance", tol)
         chosen.setdefault("restarts", False)
     chosen.setdefault("progress", bool(disp))
     if callable(jac):

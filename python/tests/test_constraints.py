@@ -325,3 +325,63 @@ def test_a_checkpoint_with_other_constraints_belongs_to_another_problem(tmp_path
     options["budget"] = 30
     result = labcat.minimize(lambda x: -x.sum(), [(0, 1)] * 2, constraints="x0 + x1 <= 1", **options)
     assert (result.history.x.sum(axis=1) <= 1).all()
+
+
+@pytest.mark.parametrize("bound", [math.nan, None])
+def test_a_bound_that_is_no_number_is_refused(bound):
+    known = scipy_optimize.NonlinearConstraint(line, bound, 1)
+    with pytest.raises(labcat.InvalidError, match=r"a bound of a constraint is .*; allowed: numbers"):
+        labcat.Optimizer(BOX, constraints=known)
+    if bound is not None:
+        with pytest.raises(labcat.InvalidError, match=r"a bound of a constraint is .*nan"):
+            labcat.Optimizer(BOX, constraints=scipy_optimize.LinearConstraint([[1, 1]], ub=bound))
+
+
+def test_an_error_says_that_the_bounds_do_not_fit_the_function():
+    known = scipy_optimize.NonlinearConstraint(lambda x: x, [0, 0, 0], 1)
+    with pytest.raises(labcat.InvalidError, match="could not be broadcast"):
+        labcat.Optimizer(BOX, constraints=known)
+
+
+def disc(x):
+    return x @ x
+
+
+def test_an_interrupted_constraint_ends_the_call_and_changes_nothing():
+    calls, last = 0, math.inf
+
+    def interrupted(x):
+        nonlocal calls
+        calls += 1
+        if calls > last:
+            raise KeyboardInterrupt
+        return disc(x)
+
+    same = scipy_optimize.NonlinearConstraint(disc, -math.inf, 1)
+    optimizer = labcat.Optimizer(
+        BOX, constraints=scipy_optimize.NonlinearConstraint(interrupted, -math.inf, 1), rng=1
+    )
+    for n in range(20):
+        state = optimizer.to_json()
+        last = calls + 7 * (n - 4) if n > 4 else calls
+        with pytest.raises(KeyboardInterrupt):
+            optimizer.ask()
+        assert optimizer.to_json() == state and calls == last + 1
+        last = math.inf
+        trial = optimizer.ask()
+        assert (trial.x == labcat.Optimizer.from_json(state, constraints=same).ask().x).all()
+        optimizer.tell(trial, bowl(trial.x))
+
+
+def test_a_constraint_that_uses_its_own_optimizer_is_told_so():
+    own = []
+
+    def far(x):
+        return min((abs(x - told.x).max() for told in own[0].history), default=1.0) if own else 1.0
+
+    optimizer = labcat.Optimizer(BOX, constraints=scipy_optimize.NonlinearConstraint(far, 0.1, math.inf))
+    own.append(optimizer)
+    with pytest.raises(labcat.InvalidError, match="must not use the optimizer that calls it"):
+        optimizer.ask()
+    own.clear()
+    assert optimizer.ask().id == 0

@@ -482,3 +482,18 @@ def test_ten_thousand_residuals():
     result = labcat.least_squares(lambda p: decay(p, t) - data, BOUNDS, x0=START, budget=40, rng=1)
     _, covariance = optimize.curve_fit(curve, t, data, START)
     assert np.allclose(result.stderr, np.sqrt(np.diag(covariance)), rtol=0.05)
+
+
+def test_on_a_log_scale_a_small_number_is_not_at_its_bound():
+    space = labcat.Space(rate=labcat.Real(1e-12, 1, scale="log"), x=(-1, 1))
+    result = labcat.least_squares(lambda rate, x: [np.log10(rate) + 10.3, 0.1 * x - 1, 0.2], space, budget=25, rng=1)
+    assert result.params["rate"] == pytest.approx(10**-10.3, rel=1e-3)
+    assert result.active_mask.tolist() == [0, 1]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_huge_residual_beside_a_jacobian_warns_of_nothing():
+    optimizer = labcat.Optimizer([(-1, 1)], residuals=True, rng=1)
+    for residual in (1e200, 1.0):
+        optimizer.tell(optimizer.ask(), residuals=[residual, 2.0], jacobian=[[1.0], [0.0]])
+    assert optimizer.history.failed.tolist() == [True, False]

@@ -30,6 +30,18 @@ def test_scipy_forms_of_bounds_and_budgets(bounds, name):
     assert result.nfev == 12 and list(result.optimizer.space.values()) == [labcat.Real(-5, 10)] * 2
 
 
+def test_of_two_budgets_the_smaller_counts():
+    for few, many in (("maxfev", "maxiter"), ("maxiter", "maxfev")):
+        options = {few: 5, many: 12}
+        result = minimize(rosenbrock, [0, 0], method=labcat.scipy_method, bounds=BOX, options=options)
+        assert result.nfev == 5
+
+
+def test_bounds_of_another_length_are_refused():
+    with pytest.raises(labcat.InvalidError, match="x0 has 2 values"):
+        minimize(rosenbrock, [0, 0], method=labcat.scipy_method, bounds=Bounds([-5] * 3, 10))
+
+
 def test_args_callback_and_tolerance():
     seen = []
     result = minimize(

@@ -1,8 +1,9 @@
 //! The class `Core`: the core's `Optimizer` behind a lock.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use labcat::{Config, Formula, Known, Optimizer, Preset, TrialId};
 use pyo3::prelude::*;
@@ -19,6 +20,14 @@ type Row = (Vec<f64>, f64);
 /// The trust region: centre, half-axes.
 type Region = (Vec<f64>, Vec<Vec<f64>>);
 
+/// An exception such as `KeyboardInterrupt` that a constraint function has let pass: it ends what the optimizer does.
+type Interrupt = Arc<Mutex<Option<PyErr>>>;
+
+thread_local! {
+    /// The optimizer that this thread is in: a constraint function may not use it.
+    static INSIDE: Cell<*const Core> = const { Cell::new(std::ptr::null()) };
+}
+
 /// Runs `f` of the core while other Python threads run; a panic becomes an exception.
 fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(f)).map_err(|panic| text_of(panic.as_ref())))
@@ -26,15 +35,17 @@ fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResult<T
 }
 
 /// The optimizer of the core. Every method lets other Python threads run while it waits for the lock and computes;
-/// nothing of Python is touched while the lock is held.
+/// of Python, only constraint functions are touched while the lock is held.
 #[pyclass(frozen, module = "labcat._labcat")]
 pub(crate) struct Core {
     optimizer: Mutex<Optimizer>,
+    /// Set once there are constraint functions.
+    interrupt: OnceLock<Interrupt>,
 }
 
 impl From<Optimizer> for Core {
     fn from(optimizer: Optimizer) -> Core {
-        Core { optimizer: Mutex::new(optimizer) }
+        Core { optimizer: Mutex::new(optimizer), interrupt: OnceLock::new() }
     }
 }
 
@@ -42,11 +53,43 @@ impl Core {
     /// Runs `f` on the optimizer. After a panic its state is unknown, and it refuses all further calls.
     fn with<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut Optimizer) -> T + Send) -> PyResult<T> {
         let refused = "an earlier call failed; this optimizer can no longer be used";
-        detached(py, || match self.optimizer.lock() {
-            Ok(mut optimizer) => Ok(f(&mut optimizer)),
+        if INSIDE.get() == std::ptr::from_ref(self) {
+            return Err(errors::invalid(py, "a constraint function must not use the optimizer that calls it"));
+        }
+        let found = detached(py, || match self.optimizer.lock() {
+            Ok(mut optimizer) => {
+                let outside = INSIDE.replace(self);
+                let result = catch_unwind(AssertUnwindSafe(|| f(&mut optimizer)));
+                INSIDE.set(outside);
+                let interrupt =
+                    self.interrupt.get().and_then(|i| i.lock().unwrap_or_else(PoisonError::into_inner).take());
+                Ok((result.unwrap_or_else(|panic| resume_unwind(panic)), interrupt))
+            }
             Err(_) => Err(refused),
+        })?;
+        match found.map_err(|message| errors::internal(py, message))? {
+            (_, Some(interrupt)) => Err(interrupt),
+            (result, None) => Ok(result),
+        }
+    }
+
+    /// `with`, for suggestions: one that a constraint function interrupts leaves the optimizer as it was.
+    fn ask_with<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Optimizer) -> Result<T, labcat::AskError> + Send,
+    ) -> PyResult<T> {
+        self.with(py, |o| {
+            let before = self.interrupt.get().map(|interrupt| (interrupt, o.clone()));
+            let result = f(o);
+            if let Some((interrupt, before)) = before
+                && interrupt.lock().is_ok_and(|raised| raised.is_some())
+            {
+                *o = before;
+            }
+            result
         })?
-        .map_err(|message| errors::internal(py, message))
+        .map_err(|e| errors::ask(py, &e))
     }
 
     /// `with`, for what the core may refuse because of an id or a point.
@@ -81,7 +124,7 @@ impl Core {
     }
 
     /// Sets the known constraints: rows (factors, bound) of a·x ≤ b, rows of a·x = b, functions of the point that are at most 0 where
-    /// they are met, and formulas of the parameters' names.
+    /// they are met (NaN: not met), and formulas of the parameters' names.
     #[pyo3(signature = (linear, equal, functions, formulas))]
     fn constrain(
         &self,
@@ -104,10 +147,18 @@ impl Core {
             known = known.equal_to(factors, value);
         }
         for function in functions {
+            let interrupt = self.interrupt.get_or_init(Interrupt::default).clone();
             known = known.met(move |x: &[f64]| {
+                let mut raised = interrupt.lock().unwrap_or_else(PoisonError::into_inner);
+                if raised.is_some() {
+                    return f64::NAN; // nothing that is computed now counts
+                }
                 Python::attach(|py| {
                     let value = function.call1(py, (x.to_vec(),)).and_then(|value| value.extract::<f64>(py));
-                    value.unwrap_or(f64::NAN) // an exception: not met
+                    value.unwrap_or_else(|exception| {
+                        *raised = Some(exception);
+                        f64::NAN
+                    })
                 })
             });
         }
@@ -125,7 +176,7 @@ impl Core {
     }
 
     fn ask(&self, py: Python<'_>) -> PyResult<Suggested> {
-        let suggestion = self.with(py, Optimizer::ask)?.map_err(|e| errors::ask(py, &e))?;
+        let suggestion = self.ask_with(py, Optimizer::ask)?;
         Ok((suggestion.id.0, suggestion.x))
     }
 
@@ -134,7 +185,7 @@ impl Core {
     }
 
     fn ask_many(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Suggested>> {
-        let suggestions = self.with(py, |o| o.ask_many(n))?.map_err(|e| errors::ask(py, &e))?;
+        let suggestions = self.ask_with(py, |o| o.ask_many(n))?;
         Ok(suggestions.into_iter().map(|s| (s.id.0, s.x)).collect())
     }
 

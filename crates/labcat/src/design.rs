@@ -21,8 +21,7 @@ pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<
 /// How far the first design reaches from a starting point, if nobody says: this part of how far the start is from zero. Farther away a function
 /// often has another minimum. (As far as the start is from zero takes a seventh more evaluations; a tenth of it is as good.)
 pub(crate) const PART_OF_START: f64 = 0.3;
-/// But between these shares of the range.
-/// In a box a hundred times as wide as the start is large, a least share of .005 solves a tenth fewer of the problems with a starting point.
+/// But between these shares of the range. (In a box a hundred times as wide as the start is large, a least share of .005 solves a tenth fewer problems.)
 const RADIUS: f64 = 0.05;
 const LEAST_START_RADIUS: f64 = 0.0005;
 /// A start of zero has no size: then this share.
@@ -47,15 +46,16 @@ pub(crate) fn around(
             _ => {
                 let by = radius.map(|r| r[i]);
                 let (low, high) = if p.scale == Scale::Log {
-                    let factor = by.map_or_else(|| math::pow(p.high / p.low, RADIUS), |by| 1.0 + by / start[i]);
+                    let factor =
+                        by.map_or_else(|| math::pow((p.high / p.low).min(f64::MAX), RADIUS), |by| 1.0 + by / start[i]);
                     (start[i] / factor, start[i] * factor)
                 } else {
                     let share = |share: f64| share * p.high - share * p.low;
                     let least = share(if start[i] == 0.0 { UNSIZED } else { LEAST_START_RADIUS });
                     let by = by.unwrap_or_else(|| (part * start[i].abs()).clamp(least, share(RADIUS)));
-                    let by = by.max(p.step());
                     (start[i] - by, start[i] + by)
                 };
+                let (low, high) = (low.min(start[i] - p.step()), high.max(start[i] + p.step()));
                 let (fits_above, fits_below) = (high <= p.high, low >= p.low);
                 let roomier_above = p.high - start[i] >= start[i] - p.low;
                 let above = if fits_above && fits_below { rng.unit() < 0.5 } else { fits_above || roomier_above };

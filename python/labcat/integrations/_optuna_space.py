@@ -15,11 +15,15 @@ from optuna.distributions import (
 from optuna.trial import FrozenTrial
 
 from labcat import Categorical, Integer, InvalidError, Real, Space
+from labcat._values import EXACT
 
 Point = tuple[float, ...]
 
 _RECENT = 10
 """Ranges of a parameter that are looked at: if they change all the time it has all of them, else the newest."""
+
+_MOST_VALUES = 1000
+"""An integer with more values than this is a quantity, on which no other parameter depends."""
 
 
 class Condition(NamedTuple):
@@ -100,7 +104,10 @@ class StudySpace:
 
 def _may_lead(distribution: BaseDistribution) -> bool:
     """Whether others may depend on a parameter: it has values, not a range."""
-    return isinstance(distribution, (CategoricalDistribution, IntDistribution)) and not distribution.single()
+    if isinstance(distribution, IntDistribution):
+        steps: int = (distribution.high - distribution.low) // distribution.step
+        return 0 < steps < _MOST_VALUES
+    return isinstance(distribution, CategoricalDistribution) and not distribution.single()
 
 
 def _extended(distribution: BaseDistribution, values: set[Any], others: set[Any]) -> set[Any]:
@@ -186,9 +193,12 @@ def _parameter(distribution: BaseDistribution, when: dict[str, Any] | None) -> R
     assert isinstance(distribution, (FloatDistribution, IntDistribution))
     scale: Literal["linear", "log"] = "log" if distribution.log else "linear"
     if isinstance(distribution, IntDistribution):
+        if max(-distribution.low, distribution.high) > EXACT:  # rounded when they are suggested
+            return Real(float(distribution.low), float(distribution.high), scale, when=when)
         return Integer(distribution.low, distribution.high, scale, distribution.step, when=when)
     if distribution.step is not None:
-        return Integer(0, round((distribution.high - distribution.low) / distribution.step), when=when)
+        steps = round((distribution.high - distribution.low) / distribution.step)
+        return Integer(0, steps, when=when) if steps <= EXACT else Real(0, steps, when=when)
     return Real(distribution.low, distribution.high, scale, when=when)
 
 
@@ -236,7 +246,7 @@ def _value(distribution: BaseDistribution, number: float) -> Any:
     if isinstance(distribution, CategoricalDistribution):
         return distribution.choices[round(number)]
     if isinstance(distribution, IntDistribution):
-        return round(number)
+        return clipped(distribution, round(number))
     assert isinstance(distribution, FloatDistribution)
     if distribution.step is None:
         return number

@@ -569,3 +569,27 @@ def test_the_first_enqueued_trial_is_where_the_search_begins(radius):
     assert np.allclose(moved[1:].min(axis=1), 0)
     with pytest.raises(labcat.InvalidError, match="radius is -1"):
         LabcatSampler(radius=-1)
+
+
+def test_a_parameter_beside_an_integer_of_a_huge_range():
+    def objective(trial):
+        n = trial.suggest_int("n", 1, 10**9)
+        return n / 1e9 + (trial.suggest_float("y", 0, 1) if n > 1000 else 0)
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    for n in (5, 500):  # a threshold on n tells which trials have the other
+        study.enqueue_trial({"n": n})
+    study.optimize(objective, n_trials=20)  # does not list all integers
+    assert study.best_value < 1e-6
+
+
+def test_integers_that_no_float_holds():
+    def objective(trial):
+        seed = trial.suggest_int("seed", -(10**18), 10**18 - 2, step=3)
+        time = trial.suggest_float("time", 0, 1e18, step=0.5)
+        return abs(seed - 3e17) / 1e18 + abs(time - 2e17) / 1e18
+
+    study = optuna.create_study(sampler=LabcatSampler(seed=1))
+    study.optimize(objective, n_trials=40)
+    assert all(isinstance(trial.params["seed"], int) for trial in study.trials)
+    assert study.best_value < 0.1

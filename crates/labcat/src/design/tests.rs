@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::Domain;
+use crate::domain::{Domain, Parameter};
 
 #[test]
 fn every_coordinate_of_a_latin_hypercube_visits_every_cell_once() {
@@ -65,5 +65,19 @@ fn a_start_says_how_far_the_first_design_reaches() {
     let moved: Vec<f64> = (0..5).map(|i| (points[i][i] - start[i]).abs()).collect();
     for (moved, expected) in moved.into_iter().zip([1.0, 1.2, 10.0, 0.15, 0.1]) {
         assert!((moved - expected).abs() < 1e-12, "{moved} instead of {expected}");
+    }
+}
+
+/// An integer on a log scale is moved by at least a step too, also where its radius is less; and a range may be wider than the largest number.
+#[test]
+fn on_a_log_scale_the_first_design_moves_integers_and_stays_near() {
+    let count = Parameter::integer("n", 1.0, 1000.0).scaled(Scale::Log);
+    let wide = Parameter::real("x", 1e-200, 1e200).scaled(Scale::Log);
+    let domain = Domain::from_parameters(vec![count, wide]).unwrap();
+    for (n, radius) in [(1.0, None), (2.0, Some(&[0.2, 0.5][..])), (1000.0, None)] {
+        let points = around(&mut Rng::new(1), &domain, &[n, 1.0], (radius, PART_OF_START));
+        assert_ne!(points[0][0], n);
+        let factor = math::ln(points[1][1]).abs();
+        assert!(factor > 0.0 && factor < 50.0, "{factor}");
     }
 }

@@ -171,7 +171,7 @@ impl Residuals {
             let slope = 2.0 * KERNEL.slopes_at(s, KERNEL.at(s)).0 / length;
             (0..d).for_each(|j| along[(i, j)] = slope * self.in_box(&delta, j));
         }
-        let signal = p.inner(&self.gram) / (n - d - 1).max(1) as f64;
+        let signal = p.inner(&self.gram).max(0.0) / (n - d - 1).max(1) as f64;
         let rounding = (n as f64 * f64::EPSILON / nugget).min(1.0);
         let mut covariance = Matrix::zeros(d, d);
         for j in 0..d {
@@ -191,7 +191,7 @@ impl Residuals {
 
     /// What noise leaves in the prediction at a point: its variance, summed over the residuals.
     pub(crate) fn noise_at(&self, x: &[f64]) -> f64 {
-        let (w, signal) = (self.weights(x).0, self.weights.inverse.p.inner(&self.gram));
+        let (w, signal) = (self.weights(x).0, self.weights.inverse.p.inner(&self.gram).max(0.0)); // but for rounding
         signal / (w.len() - x.len() - 1).max(1) as f64 * self.weights.nugget * linalg::dot(&w, &w)
     }
 

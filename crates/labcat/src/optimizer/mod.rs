@@ -311,8 +311,8 @@ impl Optimizer {
                 Some(u) => u,
                 None => {
                     let asked: Vec<Vec<f64>> = self.state.pending.iter().map(|p| self.domain.place(&p.x)).collect();
-                    let run = self.state.run.now.members.iter().chain(&self.state.run.failed);
-                    let told = run.map(|&p| self.observations.unit(p));
+                    let failed = self.state.run.failed.iter().rev().take(1000); // the cost does not grow
+                    let told = self.state.run.now.members.iter().chain(failed).map(|&p| self.observations.unit(p));
                     let taken = told.chain(asked.iter().map(Vec::as_slice));
                     let spacing = 2.0 / math::pow(taken.clone().count() as f64, 1.0 / d as f64);
                     let apart = if asked.len() < MANY_PENDING * d { f64::INFINITY } else { APART * spacing };
@@ -591,12 +591,12 @@ impl Optimizer {
     fn checked(&self, outcome: Outcome) -> Result<Outcome, TellError> {
         outcome.fits(self.config().constraints, self.domain.parameters().len())?;
         let got = outcome.residuals().len();
-        let before = self.evaluations().iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0);
-        if let Some(expected) = before.filter(|n| got > 0 && *n != got) {
-            return Err(TellError::Residuals { got, expected });
-        }
+        let told = || self.evaluations().iter().map(|e| e.outcome.residuals().len()).find(|n| *n > 0);
         if got > 0 && self.config().direction == Direction::Maximize {
             return Err(TellError::MaximisedResiduals);
+        }
+        if let Some(expected) = (got > 0).then(told).flatten().filter(|n| *n != got) {
+            return Err(TellError::Residuals { got, expected });
         }
         Ok(outcome)
     }

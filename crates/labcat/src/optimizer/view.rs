@@ -90,12 +90,12 @@ impl Optimizer {
     /// Whether the target is met: by a value, or with noise by the recommended point, even one standard deviation above its mean. The posterior of all
     /// observations is computed only if the model of a run meets the target.
     pub(super) fn has_met(&self, target: f64) -> bool {
-        if !self.has_noise() {
-            return self.observations.incumbent().is_some_and(|best| best <= target);
-        }
+        let by_value = self.observations.incumbent().is_some_and(|best| best <= target);
         let known = self.state.run.now.noise.best.map(|(bound, _)| bound);
-        known.into_iter().chain(self.state.bound).any(|bound| bound <= target)
-            && self.recommended().is_some_and(|r| self.config().direction.orient(r.mean) + r.std <= target)
+        let by_model = known.into_iter().chain(self.state.bound).any(|bound| bound <= target);
+        let by_posterior = || self.recommended().map(|r| self.config().direction.orient(r.mean) + r.std <= target);
+        // Whether there is noise takes a look at every evaluation, so that comes last.
+        (by_value || by_model) && if self.has_noise() { by_model && by_posterior() == Some(true) } else { by_value }
     }
 
     /// Whether values are known to have noise.

@@ -451,3 +451,20 @@ fn other_integers_have_a_fit_of_their_own() {
     let exponents: Vec<f64> = (0..8).map(|seed| found(seed)[2]).collect();
     assert!(exponents.iter().filter(|n| **n == 3.0).count() >= 6, "{exponents:?}");
 }
+
+/// Exact residuals of which the noise of their sum is told all the same: rounding must not make its variance negative.
+#[test]
+fn noise_that_is_told_of_exact_residuals_leaves_a_finite_recommendation() {
+    for seed in 0..20 {
+        let mut config = seeded(Preset::Paper, seed);
+        config.noise = Noise::Auto;
+        let mut optimizer = Optimizer::new(Domain::new(&[(0.0, 1.0)]).unwrap(), config).unwrap();
+        for _ in 0..12 {
+            let s = optimizer.ask().unwrap();
+            let outcome = Outcome::of_residuals(vec![0.65 * s.x[0] + 0.11, 0.3, 0.0]);
+            optimizer.tell(s.id, outcome.with_std(0.1).unwrap()).unwrap();
+            let recommended = optimizer.recommended().unwrap();
+            assert!(recommended.mean.is_finite() && recommended.std.is_finite(), "{seed}: {recommended:?}");
+        }
+    }
+}
