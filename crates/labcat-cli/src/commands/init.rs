@@ -66,7 +66,7 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     Study::parse_unwritten(&text, file).map_err(|problems| {
         Failure::usage(problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\nerror: "))
     })?;
-    write_file(file, &text).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
+    write_file(file, &text).map_err(|error| Failure::unwritten(file, &error))?;
     let mut out = stdout().lock();
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;
     let guessed: Vec<&str> = ranges[named..].iter().map(|range| range.name.as_str()).collect();
