@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import labcat
+
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "benchmarks" / "records" / "2026-11-18" / "one-model.md"
 PAIR = re.compile(r"\.\d{3}/\.\d{3}")
@@ -33,6 +35,15 @@ def test_figures_of_bbob_are_those_of_the_record(page, dimensions):
     shown = [PAIR.findall(" ".join(row)) for row in rows(path) if re.match(r"\*\*labcat", row[0]) and PAIR.search(" ".join(row))]
     assert shown == [[measured(d) for d in table] for table in dimensions]
     assert "benchmarks/records/2026-11-18/one-model.md" in path.read_text(encoding="utf-8")
+
+
+def test_the_guide_says_how_many_evaluations_its_workers_take():
+    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    (code,) = [block for block in re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL) if "def evaluations(n)" in block]
+    names = {"__name__": "guide", "labcat": labcat}
+    exec(code, names)
+    said = re.search(r"^It prints ([\d, and]+) evaluations", guide, re.MULTILINE)
+    assert [names["evaluations"](n) for n in (1, 2, 5, 10)] == [int(n) for n in re.findall(r"\d+", said[1])]
 
 
 def test_the_readme_is_short():
