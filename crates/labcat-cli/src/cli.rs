@@ -466,8 +466,9 @@ pub(crate) struct Init {
     /// The file to write
     #[arg(default_value = "study.toml", value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// A parameter and its range; `:log` if its order of magnitude matters, `:step=0.5` for the resolution of an instrument
-    #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log][:step=S]", allow_hyphen_values = true)]
+    /// A parameter and what it takes: `x:-5:10`; `rate:1e-6:1:log` if its order of magnitude matters; `volts:0:9:step=0.5` for the
+    /// resolution of an instrument; `layers:1:8:int`; `solver:lu|qr|svd`; `shuffle:bool`
+    #[arg(short, long = "parameter", value_name = "NAME:RANGE", allow_hyphen_values = true)]
     pub(crate) parameters: Vec<String>,
     /// A constraint on parameters, or on a measured result: `x + 2*y <= 1`, `mass <= 5`
     #[arg(long = "constraint", value_name = "FORMULA", allow_hyphen_values = true)]
