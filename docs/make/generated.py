@@ -54,6 +54,7 @@ def options() -> str:
         "`least_squares` and `Optimizer`. In a study they are keys of `[optimizer]`. On the command line they are options of "
         "`labcat minimize`, with dashes for underscores. The page is made from `labcat.SWITCHES`.",
     ]
+    lines += ["", '<div class="options" markdown>']
     groups: dict[str, list[str]] = {}
     for name, option in labcat.SWITCHES.items():
         allowed = option.allowed.replace("18446744073709551615", "2⁶⁴ − 1")
@@ -62,6 +63,7 @@ def options() -> str:
     for group, rows in groups.items():
         title = group[:1].upper() + group[1:]
         lines += ["", f"## {title}", "", "| option | effect | values | `default` | `paper` |", "|---|---|---|---|---|", *rows]
+    lines += ["", "</div>"]
     return "\n".join(lines) + "\n"
 
 

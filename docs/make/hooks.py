@@ -18,6 +18,8 @@ OUTSIDE = "repository"
 PICTURES = {".png", ".gif", ".svg"}
 LINK = re.compile(r"(?<=\]\()(?!#|[a-z]+:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 BEGINS = re.compile(r"\s*(- |\d+\. |\|)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+"""A picture, the only thing of its line."""
 INCLUDE = re.compile(r"^--8<-- (\S+)$", re.MULTILINE)
 """A file of the repository, inside a block of code."""
 
@@ -52,8 +54,14 @@ def on_page_markdown(markdown, page, **_):
 
     for fault in unseparated(markdown):
         raise PluginError(f"{here}: a blank line is missing before {fault!r}")
-    markdown = with_outputs(outside_code(markdown, lambda line: LINK.sub(relative, line)), page.file.src_uri)
+    markdown = with_outputs(outside_code(markdown, lambda line: opened(LINK.sub(relative, line))), page.file.src_uri)
     return INCLUDE.sub(lambda match: (ROOT / match[1]).read_text().rstrip(), markdown)
+
+
+def opened(line: str) -> str:
+    """A picture that has a line of its own opens in its full size, which narrow screens do not show."""
+    picture = PICTURE.fullmatch(line)
+    return line if picture is None else f"[{line}]({picture[1]})"
 
 
 def unseparated(markdown: str) -> list[str]:

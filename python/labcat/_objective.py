@@ -17,6 +17,7 @@ from ._constraints import measured, measured_residuals
 from ._errors import InvalidError, LabcatError
 from ._outcome import Outcome
 from ._space import Space, Vector
+from ._values import plural
 
 dumps: Callable[[object], bytes] = pickle.dumps
 """How outcomes are written for another process."""
@@ -136,8 +137,8 @@ class Objective:
         self._constraints = constraints
         self._jac = jac
         self._keywords = space is not None and self._takes_keywords(space)
-        if space is not None and not self._keywords:
-            self._check_dictionary(space)
+        if not self._keywords:
+            self._check_signature(space)
         self._required = self._without_default(space) if space is not None and self._keywords else []
 
     def _takes_keywords(self, space: Space) -> bool:
@@ -148,8 +149,8 @@ class Objective:
             return False
         return True
 
-    def _check_dictionary(self, space: Space) -> None:
-        """Refuses a function whose signature takes the parameters neither by name nor as a dictionary."""
+    def _check_signature(self, space: Space | None) -> None:
+        """Refuses a function that cannot be called with one thing: the vector, or the dictionary of named parameters."""
         try:
             signature = inspect.signature(self._fun)
         except (TypeError, ValueError):  # some built-in functions have none
@@ -157,10 +158,13 @@ class Objective:
         try:
             signature.bind({}, *self._args)
         except TypeError as error:
-            raise InvalidError(
-                f"the objective is called with the parameters {', '.join(space)}, as keywords or as one dictionary, "
-                f"and takes {signature} ({error})"
-            ) from None
+            if space is None:
+                called = "with one vector of all parameters"
+                hint = '; with named bounds, such as {"a": (0, 1)}, it gets each by its name'
+            else:
+                called, hint = f"with the parameters {', '.join(space)}, as keywords or as one dictionary", ""
+            more = f" and {plural(len(self._args), 'further argument')}" if self._args else ""
+            raise InvalidError(f"the objective is called {called}{more}, and takes {signature} ({error}){hint}") from None
 
     def _without_default(self, space: Space) -> list[str]:
         given = inspect.signature(self._fun).parameters

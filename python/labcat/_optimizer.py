@@ -611,8 +611,8 @@ class Optimizer:
     def recommended(self) -> Recommendation | None:
         """The recommended point; None before the first success.
 
-        With noise it is the point with the best posterior over all local runs, which may be a point that
-        was never evaluated. Without noise it is the best point.
+        With noise it is the best point by a model of all observations, with a margin for uncertainty. It may be
+        a point that was never evaluated. Without noise it is the best point.
 
         >>> import labcat, random
         >>> draw = random.Random(1)

@@ -20,6 +20,7 @@ from ._parameters import (
     describe,
     parameter_of,
 )
+from ._values import plural
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -243,7 +244,7 @@ def _known(row: Mapping[Any, Any]) -> dict[str, Any]:
 def check_point(space: Space, x: Vector, what: str, named: bool) -> None:
     """Refuses a point that is not in the space; `what` is the name of the argument it came as."""
     if len(x) != len(space):
-        raise InvalidError(f"{what} has {len(x)} values: there are {len(space)} parameters")
+        raise InvalidError(f"{what} has {plural(len(x), 'value')}: there are {plural(len(space), 'parameter')}")
     for i, ((name, parameter), active) in enumerate(zip(space.items(), space.active(x))):
         if active and not parameter.allows(x[i]):
             raise InvalidError(

@@ -70,7 +70,7 @@ def _rows(optimizer: Optimizer, history: HistoryLike) -> Iterator[_Row]:
         yield from _rows_of_pair(optimizer, *history)
     else:
         raise InvalidError(
-            f"history is {type(history).__name__}; allowed: an earlier result, its history, a pandas data frame with the "
+            f"history is of type {type(history).__name__}; allowed: an earlier result, its history, a pandas data frame with the "
             "parameters and 'value' as columns, or a pair (X, y)"
         )
 
@@ -120,7 +120,7 @@ def _rows_of_pair(optimizer: Optimizer, points: Any, values: Any) -> Iterator[_R
         rows = [_by_name(optimizer, row) for row in array]
     results = list(values)
     if len(rows) != len(results):
-        raise InvalidError(f"history has {len(rows)} points and {len(results)} values")
+        raise InvalidError(f"history has {plural(len(rows), 'point')} and {plural(len(results), 'value')}")
     for row, value in zip(rows, results):
         if not isinstance(value, Outcome):
             value = Outcome(value) if optimizer._misfit is None else Outcome(residuals=value)

@@ -276,3 +276,12 @@ def test_half_a_pair_of_surrogates_in_a_reason():
 def test_standard_deviations_that_are_not_used_are_in_the_message(noise, said):
     result = labcat.minimize(lambda x: labcat.Outcome(bowl(x), std=0.1), BOX, budget=5, rng=1, noise=noise)
     assert ('standard deviations of the values were not used: say noise="auto"' in result.message) is said
+
+
+def test_a_function_of_several_numbers_with_bounds_without_names():
+    match = r"called with one vector of all parameters, and takes \(a, b\) \(missing .*'b'\); with named bounds, such as"
+    with pytest.raises(labcat.InvalidError, match=match):
+        labcat.minimize(lambda a, b: a + b, BOX, budget=5)
+    with pytest.raises(labcat.InvalidError, match=r"one vector of all parameters and 1 further argument, and takes \(x\)"):
+        labcat.least_squares(lambda x: x, BOX, args=(1,), budget=5)
+    labcat.minimize(lambda a, b=0: bowl(a) + b, BOX, budget=2)

@@ -118,9 +118,9 @@ def test_a_resumed_run_has_its_warm_start_already(tmp_path):
 @pytest.mark.parametrize(
     "history, named",
     [
-        (3, "history is int; allowed: an earlier result"),
+        (3, "history is of type int; allowed: an earlier result"),
         (pandas.DataFrame({"x0": [1.0]}), "no column 'value'; its columns are x0"),
-        ((np.zeros((3, 2)), [1.0]), "3 points and 1 values"),
+        ((np.zeros((3, 2)), [1.0]), "3 points and 1 value$"),
         ((np.zeros((3, 1)), [1.0]), r"shape \(3, 1\); allowed: \(n, 2\)"),
     ],
 )

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -408,10 +408,10 @@ pub(crate) struct Serve {
     #[arg(value_name = "STUDY", required = true)]
     pub(crate) studies: Vec<PathBuf>,
     /// The address to listen on
-    #[arg(long, default_value = "127.0.0.1")]
+    #[arg(long, default_value = "127.0.0.1", value_parser = address)]
     pub(crate) address: std::net::IpAddr,
     /// The port to listen on; 0 takes any free one
-    #[arg(long, default_value_t = 8765)]
+    #[arg(long, default_value_t = 8765, value_parser = port, allow_negative_numbers = true)]
     pub(crate) port: u16,
     /// Let programs ask for points and tell results, under /api
     #[arg(long)]
@@ -466,8 +466,9 @@ pub(crate) struct Init {
     /// The file to write
     #[arg(default_value = "study.toml", value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// A parameter and its range; `:log` if its order of magnitude matters, `:step=0.5` for the resolution of an instrument
-    #[arg(short, long = "parameter", value_name = "NAME:LOW:HIGH[:log][:step=S]", allow_hyphen_values = true)]
+    /// A parameter and what it takes: `x:-5:10`; `rate:1e-6:1:log` if its order of magnitude matters; `volts:0:9:step=0.5` for the
+    /// resolution of an instrument; `layers:1:8:int`; `solver:lu|qr|svd`; `shuffle:bool`
+    #[arg(short, long = "parameter", value_name = "NAME:RANGE", allow_hyphen_values = true)]
     pub(crate) parameters: Vec<String>,
     /// A constraint on parameters, or on a measured result: `x + 2*y <= 1`, `mass <= 5`
     #[arg(long = "constraint", value_name = "FORMULA", allow_hyphen_values = true)]
@@ -615,13 +616,60 @@ fn evaluation(text: &str) -> Result<u64, String> {
     })
 }
 
+/// An address of this machine.
+fn address(text: &str) -> Result<std::net::IpAddr, String> {
+    text.parse().map_err(|_| "it must be the number of an address, such as 127.0.0.1, 0.0.0.0 or ::1".to_owned())
+}
+
+/// A port.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("it must be an integer from 0 to {}", u16::MAX))
+}
+
 /// A coordinate of a point.
 fn coordinate(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it must be a number, such as -3.1 or 1e-5".to_owned())
 }
 
-/// The same error with the command that was probably meant: clap itself does not see that `rnu` is `run`.
-pub(crate) fn with_suggestion(mut error: clap::Error) -> clap::Error {
+/// The same error with what was probably meant or is allowed: clap itself does not see that `rnu` is `run`, and does not list options.
+pub(crate) fn with_suggestion(error: clap::Error) -> clap::Error {
+    match error.kind() {
+        ErrorKind::UnknownArgument => with_options(error),
+        _ => with_command(error),
+    }
+}
+
+/// The most options that a message lists.
+const FEW: usize = 8;
+
+/// An unknown option, with those that there are instead of the advice to take it for a value.
+fn with_options(mut error: clap::Error) -> clap::Error {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let name = usage.split_whitespace().nth(2).unwrap_or_default();
+    let mut command = Cli::command();
+    command.build();
+    let Some(command) = command.find_subcommand(name) else { return error };
+    error.remove(ContextKind::Suggested);
+    if command.get_positionals().any(clap::Arg::is_last_set) {
+        let said = format!("a command and its arguments stand behind --, as in: labcat {name} -- ./simulate --x={{x}}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![said.into()]));
+        return error;
+    }
+    let names = command.get_arguments().filter_map(clap::Arg::get_long).filter(|name| *name != "help");
+    let options: Vec<String> = names.map(|name| format!("--{name}")).collect();
+    let is_option =
+        matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(given)) if given.starts_with('-'));
+    if is_option && error.get(ContextKind::SuggestedArg).is_none() && options.len() <= FEW {
+        let said = match &options[..] {
+            [] => format!("`labcat {name}` has no options"),
+            _ => format!("the options of `labcat {name}` are {}", options.join(", ")),
+        };
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![said.into()]));
+    }
+    error
+}
+
+fn with_command(mut error: clap::Error) -> clap::Error {
     let given = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(given)) if error.get(ContextKind::SuggestedSubcommand).is_none() => given.clone(),
         _ => return error,

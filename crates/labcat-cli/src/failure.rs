@@ -27,6 +27,16 @@ impl Failure {
         Failure { status: RUN, message: message.into() }
     }
 
+    /// A file could not be written (status 1).
+    pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Failure {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => format!("there is no directory {}", parent.display()),
+            _ => error.to_string(),
+        };
+        Failure::run(format!("cannot write {}: {why}", path.display()))
+    }
+
     /// The user must write something else (status 2).
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure { status: USAGE, message: message.into() }

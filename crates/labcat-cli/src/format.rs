@@ -41,6 +41,15 @@ pub(crate) fn point(names: &[&str], x: &[f64], digits: usize) -> String {
     parts.join(", ")
 }
 
+/// What stopped a search, in words: `stopped by …`.
+pub(crate) fn stopped_by(reason: &str) -> &str {
+    match reason {
+        "exhausted" => "an exhausted space",
+        "time_limit" => "the time limit",
+        other => other,
+    }
+}
+
 /// `1 evaluation`, `12 evaluations`.
 pub(crate) fn count(n: usize, noun: &str) -> String {
     match n {

@@ -257,6 +257,11 @@ impl Session {
         self.journal.trial(id.0)
     }
 
+    /// Why there is no evaluation with this number.
+    pub(crate) fn absent(&self, id: TrialId) -> Failure {
+        self.journal.absent(id.0)
+    }
+
     /// Writes down the evaluation that was just told.
     fn record(&mut self, result: Record) {
         if let Some(Evaluation { id, x, run, .. }) = self.optimizer.evaluations().last() {
@@ -342,7 +347,7 @@ impl Session {
         let told = self.optimizer.evaluations().iter().find(|evaluation| evaluation.id == id);
         let was = told.and_then(|evaluation| evaluation.outcome.value());
         self.optimizer.revise(id, result.outcome()).map_err(|error| match error {
-            TellError::UnknownId(_) => Failure::usage(format!("there is no evaluation {id} to correct")),
+            TellError::UnknownId(_) => self.absent(id),
             other => self.refused(&other),
         })?;
         self.changes.push(Change::Corrected { id: id.0, was, result: Box::new(result) });

@@ -235,7 +235,7 @@ class LabcatSampler(BaseSampler):
 
 
 def recommended_trial(study: Study, noise: float | Literal["auto", "none"] = "auto") -> FrozenTrial:
-    """The recommended trial of a study with noisy values: the one with the best posterior.
+    """The recommended trial of a study with noisy values: the best one by a model of all trials.
 
     `study.best_trial` is the trial with the best single value, which is partly luck. The model uses all
     complete trials, whichever sampler suggested them.

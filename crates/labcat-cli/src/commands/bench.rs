@@ -120,7 +120,7 @@ pub(crate) fn enqueue(args: &cli::Enqueue) -> Result<(), Failure> {
 pub(crate) fn note(args: &cli::Note) -> Result<(), Failure> {
     let mut session = Session::open(&Paths::of(&args.study.path), "note")?;
     if session.trial(TrialId(args.id))?.is_none() {
-        return Err(Failure::usage(format!("there is no evaluation {} to attach a note to", args.id)));
+        return Err(session.absent(TrialId(args.id)));
     }
     session.note(TrialId(args.id), &args.text);
     session.commit()?;

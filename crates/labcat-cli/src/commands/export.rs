@@ -29,9 +29,7 @@ pub(crate) fn export(args: &cli::Export) -> Result<(), Failure> {
             .map_err(|error| Failure::run(error.to_string()))?,
     };
     match &args.output {
-        Some(file) => {
-            write_file(file, &text).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))
-        }
+        Some(file) => write_file(file, &text).map_err(|error| Failure::unwritten(file, &error)),
         // On a terminal people read it; elsewhere it is data and stays as it is.
         None if stdout().is_terminal() => Ok(people().write_all(text.as_bytes())?),
         None => Ok(stdout().write_all(text.as_bytes())?),

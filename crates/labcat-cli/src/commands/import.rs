@@ -3,7 +3,7 @@
 use crate::study::values;
 use labcat::{Domain, Evaluation};
 use std::fs;
-use std::io::{Write, stdout};
+use std::io::{self, Write, stdout};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -74,7 +74,13 @@ pub(crate) fn import(args: &cli::Import) -> Result<(), Failure> {
 fn read(path: &Path, domain: &Domain, results: &[String]) -> Result<Vec<Row>, Failure> {
     let names: Vec<&str> = domain.parameters().iter().map(|p| p.name.as_str()).collect();
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let bytes = fs::read(path).map_err(|error| cannot(&error))?;
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::usage(format!(
+            "there is no file {}: name a file of comma-separated values, as `labcat export` writes them",
+            path.display()
+        )),
+        _ => cannot(&error),
+    })?;
     if let Some(b'{' | b'[') = bytes.trim_ascii_start().first() {
         return Err(Failure::usage(format!(
             "{} is JSON: only comma-separated values can be imported; `labcat export STUDY` writes them",

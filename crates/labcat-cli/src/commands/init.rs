@@ -66,7 +66,7 @@ pub(crate) fn init(args: &cli::Init) -> Result<(), Failure> {
     Study::parse_unwritten(&text, file).map_err(|problems| {
         Failure::usage(problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\nerror: "))
     })?;
-    write_file(file, &text).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
+    write_file(file, &text).map_err(|error| Failure::unwritten(file, &error))?;
     let mut out = stdout().lock();
     writeln!(out, "wrote {} with {}", file.display(), count(ranges.len(), "parameter"))?;
     let guessed: Vec<&str> = ranges[named..].iter().map(|range| range.name.as_str()).collect();
@@ -280,7 +280,7 @@ fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
         ),
         None => "# The value is the last line of standard output: a number, {\"value\": …} or, for a fit to data, {\"residuals\": […]}.\n\
                  # value_file = \"{id}.txt\"    # or the last line of this file\n\
-                 # residuals = { file = \"out.csv\", column = \"y\", against = \"data.csv\" }   # or simulated minus measured, squared\n"
+                 # residuals = { file = \"out.csv\", column = \"y\", against = \"data.csv\" }   # or, for a fit, a column minus the data\n"
             .to_owned(),
     };
     format!(
@@ -294,7 +294,7 @@ fn objective_text(args: &cli::Init, residuals: Option<&str>) -> String {
          retries = 0                  # further attempts after a failure\n\
          on_failure = \"penalize\"      # avoid points that fail; or \"stop\"\n\
          # max_consecutive_failures = 10   # this many failures in a row end the run; 0: no limit\n\
-         # A program that reads an input deck: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n\
+         # A program that reads an input file: directory = \"runs/{{id}}\", template = {{ from = \"deck.in\" }}\n\
          \n# [optimizer]\n\
          # noise = \"auto\"             # if the same point can give different values\n",
         words.join(", "),

@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use super::markdown::plain;
 use crate::cli::{self, Cli};
 use crate::failure::Failure;
+use crate::study::nearest;
 
 /// The manual, docs/cli.md; the link to it makes it part of the package.
 const MANUAL: &str = include_str!("../../manual.md");
@@ -57,7 +58,13 @@ pub(crate) fn help(args: &cli::Help) -> Result<(), Failure> {
         return Ok(());
     }
     let topics: Vec<&str> = TOPICS.iter().map(|(topic, _)| *topic).collect();
-    Err(Failure::usage(format!("there is no topic or command {topic:?}: the topics are {}", topics.join(", "))))
+    let commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let guess = nearest(topic, &[&topics[..], &commands[..]].concat());
+    let guess = guess.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+    Err(Failure::usage(format!(
+        "there is no topic or command {topic:?}{guess}: the topics are {}; `labcat --help` lists the commands",
+        topics.join(", ")
+    )))
 }
 
 /// The chapter of the manual with a heading.

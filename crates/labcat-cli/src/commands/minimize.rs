@@ -10,7 +10,7 @@ use serde_json::json;
 use super::functions::{by_name, check_dim, default_dim};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{count, number};
+use crate::format::{count, number, stopped_by};
 use crate::study::duration;
 
 /// Minimises a function and prints where it ended.
@@ -104,7 +104,7 @@ fn print_words(
     let evaluations = count(optimizer.n_evaluations(), "evaluation");
     let restarts = count(optimizer.restarts().len(), "restart");
     let took = duration::show(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-    writeln!(out, "stopped by {stop} after {evaluations}, {restarts}, {took}")?;
+    writeln!(out, "stopped by {} after {evaluations}, {restarts}, {took}", stopped_by(stop))?;
     if unlimited {
         writeln!(
             out,

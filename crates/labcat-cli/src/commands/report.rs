@@ -26,7 +26,7 @@ pub(crate) fn report(args: &cli::Report) -> Result<(), Failure> {
     let file = args.output.clone().unwrap_or_else(|| paths.journal.with_extension("html"));
     check_output(&paths, &file)?;
     let page = render(&of_journal(&journal)?, Setting::File);
-    write_file(&file, &page).map_err(|error| Failure::run(format!("cannot write {}: {error}", file.display())))?;
+    write_file(&file, &page).map_err(|error| Failure::unwritten(&file, &error))?;
     writeln!(people(), "{}", file.display())?;
     Ok(())
 }

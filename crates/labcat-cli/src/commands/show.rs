@@ -97,7 +97,7 @@ pub(crate) fn status(args: &cli::Status) -> Result<(), Failure> {
     let paths = Paths::of(&args.study.path);
     let (journal, identity) = Journal::of_begun_study(&paths)?;
     if let Some(id) = args.id {
-        let trial = journal.trial(id)?.ok_or_else(|| Failure::usage(format!("there is no evaluation {id}")))?;
+        let trial = journal.trial(id)?.ok_or_else(|| journal.absent(id))?;
         let corrections = journal.corrections(id)?;
         return match args.json {
             true => one_as_json(&trial, &corrections, &identity),

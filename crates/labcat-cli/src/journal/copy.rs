@@ -17,7 +17,7 @@ impl Journal {
     /// name of its own in `mark`, so that no log is taken for its.
     pub(crate) fn copy_to(&self, file: &Path) -> Result<(), Failure> {
         let part = part_of(file);
-        let cannot = |error: io::Error| Failure::run(format!("cannot write {}: {error}", file.display()));
+        let cannot = |error: io::Error| Failure::unwritten(file, &error);
         File::create(&part).map_err(cannot)?;
         let written = self.write_copy(&part).map_err(|error| trouble(&part, &error));
         let named = written.and_then(|()| {

@@ -95,6 +95,18 @@ impl Journal {
         Ok(self.trials(&format!("{TRIAL} WHERE trial.id = {id}"))?.pop())
     }
 
+    /// Why there is no trial with this number.
+    pub(crate) fn absent(&self, id: u64) -> Failure {
+        let last = self.db.query_row("SELECT max(id) FROM trial", [], |row| row.get::<_, Option<i64>>(0));
+        match last {
+            Ok(Some(last)) => {
+                Failure::usage(format!("there is no evaluation {id}: they are numbered from 0 to {last}"))
+            }
+            Ok(None) => Failure::usage(format!("there is no evaluation {id}: the study has none yet")),
+            Err(error) => self.trouble(&error),
+        }
+    }
+
     fn trials(&self, query: &str) -> Result<Vec<Trial>, Failure> {
         let read = || -> rusqlite::Result<Vec<Trial>> {
             let mut statement = self.db.prepare(query)?;

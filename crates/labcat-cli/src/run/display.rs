@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::retry;
 use crate::best::{Found, measured_json, with};
 use crate::failure::Failure;
-use crate::format::{brief, complain, count, json_text, last_lines, number, printable, shortened};
+use crate::format::{brief, complain, count, json_text, last_lines, number, printable, shortened, stopped_by};
 use crate::journal::Record;
 use crate::paths::Paths;
 use crate::session::Session;
@@ -225,7 +225,7 @@ impl Display {
         let optimizer = &session.optimizer;
         // Set below what was evaluated before, the budget is worth telling.
         let less = optimizer.config().budget.filter(|budget| *budget < optimizer.n_evaluations() && reason == "budget");
-        let reason = less.map_or_else(|| reason.to_owned(), |budget| format!("a {reason} of {budget}"));
+        let reason = less.map_or_else(|| stopped_by(reason).to_owned(), |budget| format!("a {reason} of {budget}"));
         let mut text = format!(
             "stopped by {reason} after {} ({} failed, {}), {} in this run\n",
             count(optimizer.n_evaluations(), "evaluation"),

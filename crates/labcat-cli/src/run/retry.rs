@@ -15,6 +15,9 @@ pub(crate) fn retry(args: &cli::Retry) -> Result<(), Failure> {
         return Err(paths.not_begun());
     }
     let mut run = Run::new(&paths, load(&paths)?, args.workers, args.json, "retry")?;
+    if let Some(id) = args.ids.iter().find(|id| !matches!(run.session.trial(TrialId(**id)), Ok(Some(_)))) {
+        return Err(run.session.absent(TrialId(*id)));
+    }
     let chosen = chosen(args, run.session.optimizer.evaluations(), &paths)?;
     run.queue = chosen.into_iter().map(|evaluation| Suggestion { id: evaluation.id, x: evaluation.x }).collect();
     run.task = Task::Again;
@@ -40,9 +43,7 @@ fn chosen(args: &cli::Retry, told: &[Evaluation], paths: &Paths) -> Result<Vec<E
         let found = told.iter().find(|evaluation| evaluation.id == TrialId(*id));
         match found {
             None => {
-                return Err(Failure::usage(format!(
-                    "evaluation {id} has not failed: there is no such evaluation, or it has no result yet"
-                )));
+                return Err(Failure::usage(format!("evaluation {id} has not failed: it has no result yet")));
             }
             Some(evaluation) if !failed(&evaluation) => {
                 return Err(Failure::usage(format!(

@@ -18,7 +18,7 @@ use super::keep::keep;
 use super::{evaluator, load, without_jobs};
 use crate::cli;
 use crate::failure::Failure;
-use crate::format::{complain, count, json_text};
+use crate::format::{complain, count, json_text, stopped_by};
 use crate::journal::{Claim, Head, Left, Lock, Record, claimed, without_run};
 use crate::paths::Paths;
 use crate::process::{Stop, end_orphans};
@@ -336,7 +336,7 @@ impl Worker {
     fn end(&self, why: &str) -> Result<(), Failure> {
         let line = match self.json {
             true => json!({"event": "end", "stop": why, "evaluations": self.done}).to_string(),
-            false => format!("stopped by {why} after {} of this worker", count(self.done, "evaluation")),
+            false => format!("stopped by {} after {} of this worker", stopped_by(why), count(self.done, "evaluation")),
         };
         writeln!(stdout(), "{line}")?;
         Ok(())

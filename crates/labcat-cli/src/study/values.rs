@@ -57,7 +57,7 @@ pub(crate) fn json(label: &Label) -> Value {
 pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<f64, String> {
     let found = match &parameter.kind {
         ParameterKind::Real | ParameterKind::Stepped { .. } | ParameterKind::Integer { .. } => {
-            return text.parse().map_err(|_| "which is not a number".to_owned());
+            return text.parse().map_err(|_| format!("which is not a number from {}", allowed(parameter)));
         }
         ParameterKind::Boolean => match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "1" => Some(1.0),

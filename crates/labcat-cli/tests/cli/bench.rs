@@ -116,7 +116,7 @@ fn what_was_measured_before_is_imported_all_or_nothing() {
         dir.labcat(&["import", "s.toml", "bad.csv"]).expect(2).says(part);
         assert_eq!(dir.told("s.db").len(), 3, "nothing was taken in");
     }
-    dir.labcat(&["import", "s.toml", "absent.csv"]).expect(2).says("cannot read absent.csv");
+    dir.labcat(&["import", "s.toml", "absent.csv"]).expect(2).says("there is no file absent.csv");
 
     // What one study exports another one of the same parameters takes in.
     dir.write("known2.csv", &dir.labcat(&["export", "s.toml"]).expect(0).stdout);

@@ -73,7 +73,7 @@ fn a_retry_says_what_it_cannot_run_again() {
     dir.labcat(&["run", "s.toml"]).expect(0);
     dir.labcat(&["retry", "s.toml"]).expect(2).says("`labcat retry s.toml --failed` for all that failed (1)");
     dir.labcat(&["retry", "s.toml", "1"]).expect(2).says("evaluation 1 has not failed, it has a value");
-    dir.labcat(&["retry", "s.toml", "9"]).expect(2).says("evaluation 9 has not failed");
+    dir.labcat(&["retry", "s.toml", "9"]).expect(2).says("there is no evaluation 9: they are numbered from 0 to 3");
     dir.labcat(&["retry", "s.toml", "2", "--failed"]).expect(2);
     let ended = dir.labcat(&["retry", "s.toml", "2"]);
     ended.expect(1).says("1 evaluation failed again; `labcat status s.toml`");

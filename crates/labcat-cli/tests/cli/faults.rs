@@ -295,7 +295,7 @@ fn a_time_limit_starts_nothing_new_and_finishes_what_runs() {
     let dir = Dir::new("time-limit");
     dir.write("s.toml", &study("time_limit = \"1s\"", &shell("sleep 0.4; echo {x}")));
     let ended = dir.labcat(&["run", "s.toml"]);
-    assert!(ended.expect(0).stdout.starts_with("stopped by time_limit after "));
+    assert!(ended.expect(0).stdout.starts_with("stopped by the time limit after "));
     let told = dir.told("s.db").len();
     assert!((1..=3).contains(&told), "{told}");
     assert!(pending(&dir.path("s.db")) <= 1);

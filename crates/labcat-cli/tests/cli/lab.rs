@@ -1,6 +1,9 @@
 //! People at a bench: points of their own, remarks, instruments that are set in steps, and the manual that comes with the program.
 
-use crate::common::Dir;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Dir, LABCAT, output};
 
 const BENCH: &str = "[study]\nbudget = 20\n[[parameter]]\nname = \"temperature\"\nlow = 20\nhigh = 90\nstep = 0.5\n\
                      [[parameter]]\nname = \"acid\"\nlow = 0\nhigh = 1\n\
@@ -177,4 +180,24 @@ fn the_manual_comes_with_the_program() {
     assert!(study.lines().all(|line| line.starts_with("    ") || line.chars().count() <= 100), "{study}");
     assert!(dir.labcat(&["help", "run"]).expect(0).stdout.contains("--workers"));
     dir.labcat(&["help", "everything"]).expect(2).says("the topics are start, study");
+}
+
+#[test]
+fn the_bench_of_the_manual_prints_what_it_shows() {
+    let dir = Dir::new("lab-manual");
+    let chapter = include_str!("../../manual.md").split("\n## At the lab bench\n").nth(1).unwrap();
+    let block = chapter.split("```").nth(1).unwrap().strip_prefix("console\n").unwrap();
+    let path = format!("{}:{}", Path::new(LABCAT).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut commands = 0;
+    for part in block.split("$ ").skip(1) {
+        let (line, shown) = part.split_once('\n').unwrap();
+        let ended = output(Command::new("sh").args(["-c", line]).env("PATH", &path).current_dir(dir.path("")));
+        assert!(
+            ended.expect(0).stdout.starts_with(shown),
+            "{line}: {shown:?} is not at the beginning of {:?}",
+            ended.stdout
+        );
+        commands += 1;
+    }
+    assert!(commands > 8, "{block}");
 }

@@ -132,7 +132,7 @@ fn backup_and_restore_say_what_they_refuse() {
     let before = dir.told("s.db");
     dir.labcat(&["backup", "s.toml", "s.db"]).expect(2).says("s.db is the study's own journal");
     dir.labcat(&["backup", "s.toml", "s.toml"]).expect(2).says("s.toml is the study itself");
-    dir.labcat(&["backup", "s.toml", "none/b.db"]).expect(1).says("cannot write none/b.db: No such file or directory");
+    dir.labcat(&["backup", "s.toml", "none/b.db"]).expect(1).says("cannot write none/b.db: there is no directory none");
     dir.labcat(&["restore", "s.toml", "none.db"]).expect(2).says("none.db");
     dir.write("text", "no journal at all");
     dir.labcat(&["restore", "s.toml", "text"]).expect(2).says("text is not a journal of labcat: name a copy");

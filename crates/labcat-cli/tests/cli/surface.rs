@@ -135,12 +135,14 @@ fn a_finished_study_can_be_shown_in_every_form() {
         (&status["study"], &status["evaluations"], &status["stop"]),
         (&json!("rosenbrock"), &json!(9), &json!("budget"))
     );
-    dir.labcat(&["status", "s.toml", "99"]).expect(2).says("there is no evaluation 99");
+    dir.labcat(&["status", "s.toml", "99"]).expect(2).says("there is no evaluation 99: they are numbered from 0 to 8");
 
     dir.labcat(&["report", "s.toml", "-o", "page.html"]).expect(0);
     let page = dir.read("page.html");
     assert!(page.contains("<html") && page.contains("rosenbrock"));
-    dir.labcat(&["report", "s.toml", "-o", "no/such/place.html"]).expect(1).says("cannot write no/such/place.html");
+    dir.labcat(&["report", "s.toml", "-o", "no/such/place.html"])
+        .expect(1)
+        .says("cannot write no/such/place.html: there is no directory no/such");
 }
 
 #[test]

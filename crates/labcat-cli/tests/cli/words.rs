@@ -52,7 +52,7 @@ fn each_command_speaks_of_itself() {
             vec!["correct", file, "1", "2"],
             format!("evaluation 1 has no result yet (pending: 1); `labcat tell {word} 1 VALUE`"),
         ),
-        (vec!["correct", file, "7", "2"], "there is no evaluation 7 to correct".to_owned()),
+        (vec!["correct", file, "7", "2"], "there is no evaluation 7: they are numbered from 0 to 1".to_owned()),
     ] {
         let ended = dir.labcat(&args);
         ended.expect(2).says(&part);
@@ -185,4 +185,32 @@ fn a_parameter_that_nothing_uses_gets_a_hint() {
     assert_eq!(dir.labcat(&["check", "s.toml"]).expect(0).stderr, "");
     dir.write("s.toml", &study("budget = 3", &built_in("sphere")));
     assert_eq!(dir.labcat(&["check", "s.toml"]).expect(0).stderr, "");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_is_allowed() {
+    let dir = Dir::new("allowed");
+    dir.write("s.toml", study("budget = 9", "").split("[objective]").next().unwrap());
+    dir.labcat(&["ask", "s.toml", "-n", "2"]).expect(0);
+    dir.labcat(&["tell", "s.toml", "0", "1"]).expect(0);
+    for (args, status, part) in [
+        (vec!["status", "s.toml", "9"], 2, "there is no evaluation 9: they are numbered from 0 to 1"),
+        (vec!["note", "s.toml", "9", "x"], 2, "there is no evaluation 9: they are numbered from 0 to 1"),
+        (vec!["enqueue", "s.toml", "x=a", "y=1"], 2, "x is \"a\", which is not a number from -5 to 10"),
+        (vec!["import", "s.toml", "none.csv"], 2, "there is no file none.csv: name a file of comma-separated values"),
+        (vec!["export", "s.toml", "-o", "none/a.csv"], 1, "cannot write none/a.csv: there is no directory none"),
+        (vec!["demo", "-o", "none/a.html"], 1, "cannot write none/a.html: there is no directory none"),
+        (vec!["export", "s.toml", "--xml"], 2, "the options of `labcat export` are --csv, --json, --all, --output"),
+        (vec!["cancel", "s.toml", "0", "--force"], 2, "`labcat cancel` has no options"),
+        (vec!["best", "s.toml", "--jsn"], 2, "a similar argument exists: '--json'"),
+        (vec!["init", "./simulate", "--x={x}"], 2, "behind --, as in: labcat init -- ./simulate --x={x}"),
+        (vec!["serve", "s.toml", "--port", "99999"], 2, "it must be an integer from 0 to 65535"),
+        (vec!["serve", "s.toml", "--address", "nowhere"], 2, "such as 127.0.0.1"),
+        (vec!["help", "stdy"], 2, "(did you mean `study`?): the topics are start, "),
+        (vec!["help", "stattus"], 2, "(did you mean `status`?)"),
+    ] {
+        let ended = dir.labcat(&args);
+        ended.expect(status).says(part);
+        assert!(ended.stdout.is_empty() && !ended.stderr.contains("as a value"), "{ended:?}");
+    }
 }

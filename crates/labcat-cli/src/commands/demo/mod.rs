@@ -2,7 +2,7 @@
 
 mod map;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{self, IsTerminal, Write, stdout};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,6 +47,10 @@ pub(crate) fn demo(args: &cli::Demo) -> Result<(), Failure> {
             function.name
         )));
     }
+    let place = args.output.parent().filter(|place| !place.as_os_str().is_empty());
+    if place.is_some_and(|place| !place.is_dir()) {
+        return Err(Failure::unwritten(&args.output, &io::ErrorKind::NotFound.into()));
+    }
     let mut config = Config::new(Preset::Default);
     (config.budget, config.seed) = (Some(args.budget), args.seed);
     let domain = Domain::new(&function.bounds(2)).map_err(labcat::Error::from)?;
@@ -57,8 +61,7 @@ pub(crate) fn demo(args: &cli::Demo) -> Result<(), Failure> {
         false => search.list()?,
     }
     let page = render(&search.page(), Setting::File);
-    write_file(&args.output, &page)
-        .map_err(|error| Failure::run(format!("cannot write {}: {error}", args.output.display())))?;
+    write_file(&args.output, &page).map_err(|error| Failure::unwritten(&args.output, &error))?;
     search.conclude(args)
 }
 
