@@ -55,18 +55,21 @@ def test_a_run_that_was_broken_off_continues_bit_for_bit(tmp_path):
 def test_a_killed_process_loses_at_most_the_evaluation_it_was_in(tmp_path):
     path, log = tmp_path / "run.json", tmp_path / "log"
     script = f"""
-import labcat, time
+import labcat, sys, time
+begun = 0
 def fun(x):
+    global begun
+    begun += 1
     with open({str(log)!r}, "a") as file:
         print(*x, file=file, flush=True)
-    time.sleep(0.01)
+    time.sleep(600 if [str(begun)] == sys.argv[1:] else 0.01)   # one that is to be killed does not end before
     return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
 result = labcat.minimize(fun, [(-5, 10)] * 2, budget=60, rng=1, checkpoint={str(path)!r})
 print("done", result.nfev)
 """
     kills = 0
     while kills < 3:
-        process = subprocess.Popen([sys.executable, "-c", script])
+        process = subprocess.Popen([sys.executable, "-c", script, "20"])
         before = len(log.read_text().splitlines()) if log.exists() else 0
         while (
             process.poll() is None

@@ -244,8 +244,8 @@ def value_of(params):
 
 def drawn(*axes):
     """Whether all of it can be rendered."""
-    for ax in axes:
-        ax.get_figure().canvas.draw()
+    for figure in {ax.get_figure() for ax in axes}:
+        figure.canvas.draw()
 
 
 def check_every_plot(result):

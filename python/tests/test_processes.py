@@ -166,7 +166,7 @@ def test_no_worker_outlives_its_parent(tmp_path, number):
     pids = [int(pid) for pid in log.read_text().split()]
     assert len(pids) == 4 and all(map(alive, pids))
     parent.send_signal(number)
-    parent.wait(60)
+    parent.wait(600)
     deadline = time.monotonic() + 600
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,7 +1,7 @@
 //! One seed, one stream, for ever and whatever the build: the first thirty suggestions of both presets on fixed functions, to the
 //! bit, fingerprints of longer streams, and of short ones with every capability and every pair of them, stored in `tests/golden`.
-//! `scripts/test-core` runs this file unoptimised, optimised, for the processor at hand, and, as a test of the package `labcat-python`, with the
-//! build of the core that is released; each must find what is stored.
+//! `scripts/test-core` runs this file unoptimised and optimised for the processor at hand, and, as a test of the package `labcat-python`, with
+//! the build of the core that is released; each must find what is stored.
 //!
 //! A change of those files changes what users see and needs a line in the changelog. To write them anew:
 //! `LABCAT_BLESS=1 cargo test -p labcat --test streams`

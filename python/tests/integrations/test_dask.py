@@ -18,12 +18,13 @@ BUDGET = 24
 def evaluate(x, log):
     """A slow paraboloid that leaves a file when it begins and one when it ends.
 
-    While there is a file `hold` it does not end.
+    While there is a file `hold` it does not end, and leaves a third one.
     """
     name = uuid.uuid4().hex
     write(log / f"{name}.begun", x)
     time.sleep(0.1)
     while (log / "hold").exists():
+        (log / f"{name}.held").touch()
         time.sleep(0.01)
     write(log / f"{name}.ended", x)
     return float((x[0] - 1) ** 2 + (x[1] + 2) ** 2)
@@ -95,12 +96,14 @@ def test_a_killed_worker_loses_nothing(client, log):
             return
         hold = log / "hold"
         hold.touch()
-        time.sleep(0.3)  # what had passed the look at the file has ended now
-        for file in log.glob("*.begun"):
-            if not file.with_suffix(".ended").exists():
-                victims.append(int(file.read_text().split()[0]))
+        # What had passed the look at the file ends.
+        while running := [f for f in log.glob("*.begun") if not f.with_suffix(".ended").exists()]:
+            held = [file for file in running if file.with_suffix(".held").exists()]
+            if held:
+                victims.append(int(held[0].read_text().split()[0]))
                 os.kill(victims[0], signal.SIGKILL)
                 break
+            time.sleep(0.01)
         hold.unlink()
 
     result = labcat.minimize(

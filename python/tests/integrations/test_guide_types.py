@@ -14,8 +14,8 @@ UNDECLARED = re.compile(r"labcat_result|could not be resolved|dashboard_address"
 """An attribute that any exception of a run gets; a package of an example that is not installed; an argument of Dask's that may be None."""
 
 
-CACHE = Path(__file__).parents[3] / ".mypy_cache"
-"""What mypy knows of numpy and others stays from one go to the next: reading them takes most of its time."""
+CACHE = Path(__file__).parents[3] / ".mypy_cache" / "guide"
+"""What mypy knows of numpy and others stays from one go to the next: reading them takes most of its time. It is another with other options."""
 
 
 @pytest.fixture(scope="module")

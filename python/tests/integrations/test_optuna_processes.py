@@ -38,7 +38,7 @@ def start(url, study, trials):
 def test_workers_share_a_study(url, storage):
     study = optuna.create_study(storage=storage, study_name="shared")
     workers = [start(url, "shared", 15) for _ in range(3)]
-    assert [worker.wait(120) for worker in workers] == [0, 0, 0]
+    assert [worker.wait(600) for worker in workers] == [0, 0, 0]
 
     trials = study.get_trials()
     assert len(trials) == 45
@@ -72,7 +72,7 @@ def test_of_several_workers_one_is_killed_and_the_others_go_on(url, storage):
         assert victim.poll() is None
     victim.kill()
     victim.wait()
-    assert [worker.wait(120) for worker in others] == [0, 0]
+    assert [worker.wait(600) for worker in others] == [0, 0]
 
     trials = study.get_trials()
     by = Counter(

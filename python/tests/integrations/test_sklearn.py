@@ -181,7 +181,7 @@ def test_the_time_limit_ends_the_search():
     search = LabcatSearchCV(DecisionTreeClassifier(random_state=0), TREE, n_iter=10_000, time_limit=0.5, random_state=0)
     begun = time.monotonic()
     search.fit(X, y)
-    assert time.monotonic() - begun < 20 and 1 <= len(search.history_) < 10_000
+    assert time.monotonic() - begun < 120 and 1 <= len(search.history_) < 10_000
 
 
 def test_the_search_goes_on_from_its_checkpoint(tmp_path):
