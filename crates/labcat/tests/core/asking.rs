@@ -207,7 +207,7 @@ fn predictions_follow_the_function_near_the_best_point() {
             assert!((near.mean - sign * value(&at)).abs() < 1e-2 * spread, "{preset}: {near:?} against {}", value(&at));
             assert!(near.std >= 0.0 && near.std < spread);
             let far = optimizer.predict(&[5.0, 5.0]).unwrap().unwrap();
-            assert!(far.std > near.std, "far away the model knows less");
+            assert!(far.std > near.std, "{preset}: far away the model knows less: {near:?}, {far:?}");
             let both = optimizer.predict_many(&[&at, &[5.0, 5.0]]).unwrap().unwrap();
             assert_eq!(both, [near, far]);
             let relevance = optimizer.relevance().unwrap();
