@@ -4,8 +4,7 @@ use crate::domain::{Domain, ParameterKind, Scale};
 use crate::math;
 use crate::rng::Rng;
 
-/// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once,
-/// at a uniform place within the cell.
+/// Latin hypercube of `count` points in [−1, 1]^d: each coordinate visits each of `count` equal cells once, at a uniform place in it.
 pub(crate) fn latin_hypercube(rng: &mut Rng, count: usize, d: usize) -> Vec<Vec<f64>> {
     let mut points = vec![vec![0.0; d]; count];
     let mut cells: Vec<usize> = (0..count).collect();

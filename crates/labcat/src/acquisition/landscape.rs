@@ -37,8 +37,7 @@ impl Landscape<'_> {
         out.extend(slopes.map(|(m, s)| by_mean * m + by_std * (self.optimism * s)));
     }
 
-    /// A worth times the probability that the constraints are satisfied, at a point where the objective has this standard deviation. The optimism is
-    /// the same for all models.
+    /// A worth times the probability that the constraints are satisfied where the objective has this standard deviation. The optimism is theirs, too.
     pub(crate) fn times_feasible(&self, worth: f64, x: &[f64], std: f64) -> f64 {
         let log_feasible = self.surrogate.log_feasible(x, std, self.optimism);
         match self.kind {

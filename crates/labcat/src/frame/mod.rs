@@ -67,8 +67,7 @@ impl Frame {
         self
     }
 
-    /// No axis longer than `most` times the half-width of the box along it: beyond that, the points of the box could no longer be told
-    /// apart along the axis, and nothing would ever shorten it again.
+    /// No axis longer than `most` times the half-width of the box along it: nothing could tell points apart along it, or shorten it again.
     pub(crate) fn within_box(mut self, most: f64) -> Self {
         for (i, s) in self.scale.iter_mut().enumerate() {
             let width = self.rotation.col(i).iter().map(|r| r.abs()).sum::<f64>().max(1.0);

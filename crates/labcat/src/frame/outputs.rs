@@ -156,8 +156,7 @@ pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outpu
     outputs
 }
 
-/// The bend of a constraint with heavy tails, sgn(g) q ((1 + |g| / q)^p − 1) / p, or q ln(1 + |g| / q) for p = 0: it keeps zero, signs and, near
-/// zero, slopes.
+/// The bend of a constraint with heavy tails, sgn(g) q ((1 + |g| / q)^p − 1) / p, or q ln(1 + |g| / q) for p = 0, keeps zero, signs and slopes there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Tail {

@@ -126,8 +126,7 @@ pub(crate) struct Slope {
 }
 
 impl Gp {
-    /// Fits to the inputs prepared with [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not
-    /// positive definite.
+    /// Fits to the inputs of [`Buffers::inputs`] and the outputs `y`. The buffers come back when K is not positive definite.
     #[allow(clippy::result_large_err)] // the buffers move back instead of being allocated again
     pub(crate) fn fit(prior: Prior, y: &[f64], mut b: Buffers) -> Result<Self, (NonPositivePivot, Buffers)> {
         let n = b.x.rows();
@@ -268,8 +267,7 @@ impl Gp {
         (slope, image)
     }
 
-    /// What the mean at a point would gain if what it leaves of the outputs were smoothed as they were: kᵀK⁻¹r for the residuals r = N α. Zero
-    /// without noise.
+    /// What the mean at a point would gain from smoothing what it leaves of the outputs, r = N α: kᵀK⁻¹r. Zero without noise.
     pub(crate) fn smoothed_residual(&self, x: &[f64]) -> f64 {
         let (b, mut at) = (&self.b, PointPrediction::default());
         self.covariances(x, None, &mut at);

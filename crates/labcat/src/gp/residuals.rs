@@ -13,8 +13,7 @@ use crate::sqp::{Look, Program};
 const LENGTHS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 64.0];
 /// Relative nuggets: that of exact residuals, which keeps the factor positive, and those tried where they have noise.
 const NUGGETS: [f64; 4] = [1e-10, 1e-6, 1e-3, 1e-1];
-/// What an observation leaves open grows with the sixth power of its distance, as the square of a remainder of third order, and is the whole
-/// signal at a hundred times the trust region.
+/// What an observation leaves open grows with the sixth power of its distance, and is the whole signal at a hundred times the trust region.
 const FAR: f64 = 1e-12;
 /// In the second metric tried a squared distance is by this part how much the residuals change, and by the rest that in the box.
 const STEEP: f64 = 0.9;
@@ -62,8 +61,7 @@ struct Weights {
 }
 
 impl Residuals {
-    /// The most likely model of residuals observed at points around the first, which is the origin, by their inner products. Those far outside
-    /// a trust region count less.
+    /// The most likely model of residuals at points around the first, the origin, by their inner products. Those far from it count less.
     pub(crate) fn fit(
         points: Vec<Vec<f64>>,
         products: &Matrix,

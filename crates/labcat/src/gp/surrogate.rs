@@ -7,8 +7,7 @@ use crate::linalg::{self, Matrix};
 use crate::math;
 use crate::polynomial::{Polynomial, Terms};
 
-/// The least prior standard deviation of a constraint around its trend, in units of the objective's: what rounding leaves of one that
-/// is linear.
+/// The least prior standard deviation of a constraint around its trend, in the objective's: what rounding leaves of a linear one.
 const LEAST_DEVIATION: f64 = 1e-9;
 
 /// A constraint is bent where a linear trend leaves more than this part of its square, and where that makes its values so many times e likelier. Bends

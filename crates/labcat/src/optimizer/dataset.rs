@@ -20,8 +20,7 @@ const ROUNDED: f64 = 1e-4;
 /// Under noise so many times as many observations are kept. With three times as many what is recommended is worse and a step costs more; with as
 /// many as without noise it is better still, but a far value does more harm, and intervals hold less often.
 const MORE: usize = 2;
-/// A bowl that rises by the signal over one length-scale rises over the trust region by at least this many standard deviations of the
-/// noise.
+/// A bowl that rises by the signal over one length-scale rises over the trust region by so many standard deviations of the noise at least.
 const LEAST_RISE: f64 = 2.0;
 
 /// An output of an evaluation.
@@ -206,8 +205,7 @@ fn begin_again(problem: Problem<'_>, run: &mut LocalRun) {
     members.extend((0..told).filter(|p| is_own(p) && observations.value(*p).is_some()));
 }
 
-/// Whether the best point is to be evaluated again, since the model doubts that an output is exact and nothing has shown it yet.
-/// `y` are the objective's outputs.
+/// Whether the best point is to be evaluated again: the model of the outputs `y` doubts that one is exact, and nothing has shown it yet.
 pub(super) fn is_doubtful(problem: Problem<'_>, run: &LocalRun, gp: &Gp, y: &[f64], spread: f64) -> bool {
     let few = gp.len() < 2 * problem.domain.dim() + 4;
     if few || problem.settings.switches.noise == Noise::None {

@@ -71,8 +71,7 @@ impl Program for Descent<'_> {
     }
 }
 
-/// The minimum of a goal over the part of the trust region that lies in the box, from a start in the frame; and the multipliers of the measured
-/// constraints there.
+/// The minimum of a goal over the trust region inside the box, from a start in the frame; and the multipliers of the measured constraints.
 pub(super) fn minimise(
     problem: Problem<'_>,
     frame: &Frame,

@@ -121,8 +121,7 @@ fn find(problem: Problem<'_>, run: &LocalRun, model: &mut Model, work: &mut Work
     Some(Forecast { u, ..found })
 }
 
-/// The first polynomial of the members that passes, with its minimum under the constraints within the bounds of the workspace. Heights are above
-/// the best merit, in units of the range.
+/// The first polynomial that passes, with its minimum under the constraints and bounds. Heights are above the best merit, in units of the range.
 fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &mut Workspace) -> Option<Forecast> {
     let &Members { frame, typical, from, range, allowed, .. } = members;
     let limits = limits(problem, run, members, work)?;
@@ -163,8 +162,7 @@ fn fit_if(
     Some(error)
 }
 
-/// A polynomial of each measured constraint, the simplest that predicts its newest value well, and the known ones to first order; `None` if a
-/// constraint has none.
+/// For each measured constraint the simplest polynomial that predicts its newest value well, if all have one; and the known ones to first order.
 fn limits(
     problem: Problem<'_>,
     run: &LocalRun,

@@ -66,8 +66,7 @@ pub(super) fn size(problem: Problem<'_>, run: &LocalRun, k: usize) -> f64 {
     math::median(&mut sizes).filter(|s| *s > 0.0).or(sizes.last().copied().filter(|s| *s > 0.0)).unwrap_or(1.0)
 }
 
-/// Raises the penalty parameters to the multipliers that the model has at its constrained minimum, in units of the objective, and lets them
-/// fall slowly otherwise.
+/// Raises the penalty parameters to the multipliers at the model's constrained minimum, in units of the objective; else they fall slowly.
 pub(super) fn update_penalties(run: &mut LocalRun, multipliers: impl ExactSizeIterator<Item = f64>) {
     run.now.penalties.resize(multipliers.len(), 0.0);
     for (penalty, m) in run.now.penalties.iter_mut().zip(multipliers) {

@@ -360,8 +360,7 @@ impl Optimizer {
         }
     }
 
-    /// With `noise = auto`, the best point of a space that is covered, unless it has shown that values are exact: evaluated more than once,
-    /// they are equal. And how often it was evaluated.
+    /// With `noise = auto`, the best point of a space that is covered, unless equal repeats have shown exact values; and how often it was evaluated.
     fn doubted(&self) -> Option<(&Evaluation, usize)> {
         let best = self.best().filter(|_| self.config().noise == Noise::Auto && self.is_covered())?;
         let values = self.evaluations().iter().filter(|e| e.x == best.x).filter_map(|e| e.outcome.value());
@@ -554,8 +553,7 @@ impl Optimizer {
         reach
     }
 
-    /// Has a restart with residuals go on with a design around the best point of its first one: a linear trend over the whole box leads into a
-    /// basin that is known.
+    /// A restart with residuals has a design around the best point of its first one: a linear trend over the box leads into a known basin.
     fn begins_again(&mut self) -> bool {
         let (run, observations) = (&self.state.run, &self.observations);
         let first = run.number > 0 && run.radius == 0.0 && !run.started() && !self.domain.is_mixed();

@@ -83,8 +83,7 @@ pub(super) struct Standing {
     pub(super) penalties: (f64, f64),
 }
 
-/// Memory that steps use in turn: anything of it can be dropped at any time. Between them it means nothing but the products of residuals, which
-/// hold until an evaluation is revised.
+/// Memory that steps use in turn and that can be dropped at any time. Only the products of residuals hold between them, until one is revised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     /// y′ of the members, the same without the warp, and the variances of the noise in y′ (empty for none).

@@ -53,8 +53,7 @@ pub(super) struct Nearest {
 }
 
 impl Nearest {
-    /// Sorts the newest observations by their distance from the centre of a frame, and keeps the nearest, at most so many. Gives their number, if
-    /// that is enough for a fit of these terms and some more.
+    /// Sorts the newest observations by their distance from the centre of a frame, and keeps the nearest. Gives their number, if it is enough.
     pub(super) fn find(
         &mut self,
         observations: &Observations,

@@ -7,12 +7,10 @@ const DRIFT: f64 = 0.2;
 const LONGEST_STEP: f64 = 1.0;
 /// How many repeated evaluations the memory holds.
 const MEMORY: f64 = 6.0;
-/// A point is evaluated again until repeated evaluations count as this many: the first one alone may show next to nothing of the
-/// noise, and the region would close in on values as if they were exact.
+/// A point is evaluated again until repeated evaluations count as this many: the first one may show next to nothing of the noise.
 const ENOUGH: f64 = 1.5;
 
-/// Values that are tied at different points repeat by chance: there an equal repeat counts as this much of one, and this many are to show that
-/// values are exact.
+/// Values that are tied at different points repeat by chance: an equal repeat counts as this much of one, and so many show exact values.
 const TIED: f64 = 0.3;
 const ENOUGH_TIED: f64 = 1.2;
 

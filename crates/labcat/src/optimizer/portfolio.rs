@@ -19,8 +19,7 @@ use crate::observations::Observations;
 const FIRST: usize = 2;
 /// The most observations of the survey's model, if the local runs do not keep more.
 const KEEP: usize = 200;
-/// Observations with the same integers and categories and reals as near as this, in units of the box, are one in a survey: the better of
-/// them.
+/// Of observations with the same integers and categories, and reals as near as this in units of the box, a survey has the better one.
 const ALIKE: f64 = 0.02;
 
 /// A run besides the local one.
@@ -146,8 +145,7 @@ impl Portfolio {
         propose(Problem { reals_over: self.reals_over(problem.domain), ..problem }, run, tools, extent)
     }
 
-    /// A step of the search of the reals at the best point of all, if it is its turn. It is over once it has converged, or another point is
-    /// better.
+    /// A step of the search of the reals at the best point of all, if it is its turn. It ends where it converges, or another point is better.
     fn propose_kept(&mut self, problem: Problem<'_>, run: &LocalRun, tools: &mut Tools<'_>) -> Option<Choice> {
         let mut kept = self.kept.take()?;
         tools.work.reclaim(tools.model.take()); // it may be another's

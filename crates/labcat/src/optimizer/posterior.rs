@@ -27,8 +27,7 @@ const BELOW: f64 = 4.0;
 /// Values are bent towards their logarithm from this many times the noise on. From 20 on, the walls of a bowl still pull the mean at its flat
 /// bottom down; from 3 on, quartics gain and kinks lose a little. The record has all three.
 const BENT: f64 = 5.0;
-/// What is recommended has the lowest mean plus this many standard deviations of the model, where the constraints are satisfied with as many to
-/// spare.
+/// What is recommended has the lowest mean plus this many standard deviations, where the constraints are satisfied with as many to spare.
 const CAUTION: f64 = 1.3;
 /// Rows at most: the cost grows with their cube. Where there are more observations the nearest to each other are one.
 const ROWS: usize = 400;

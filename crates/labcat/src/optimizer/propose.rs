@@ -45,8 +45,7 @@ pub(super) fn propose(
     search::search(problem, run, current, work, rng, extent) // line 12: x_EI
 }
 
-/// The model of a run as it is: the one at hand, or one made now. A step that was made before is only made again; what was revised or set
-/// since may end the run all the same.
+/// The model of a run as it is: the one at hand, or one made now. A step made before is made again; what was revised since may end the run.
 fn current_model(
     problem: Problem<'_>,
     run: &mut LocalRun,

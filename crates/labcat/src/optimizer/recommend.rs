@@ -8,16 +8,14 @@ use super::problem::Problem;
 use super::run::LocalRun;
 use crate::gp::PointPrediction;
 
-/// Under noise, what is to be improved on is the lowest mean plus this many standard deviations, where the constraints are satisfied with as
-/// many to spare.
+/// Under noise, the lowest mean plus this many standard deviations is to be improved on, and constraints are satisfied with as many to spare.
 const SPARE: f64 = 1.0;
 /// How far the prediction of the newest value may be off, in what it gained, for a minimum along the reals among other axes to be followed.
 const MISSED: f64 = 0.5;
 /// Quadratic programs of that descent at most: with twelve the search fares alike, and a step in five dimensions takes a fifth longer.
 const FEW_PROGRAMS: usize = 4;
 
-/// Finds the constrained minimum of the model, for the penalty parameters and as a candidate; and under noise the lowest mean, which is then
-/// what is to be improved on.
+/// Finds the constrained minimum of the model, for the penalty parameters and as a candidate; under noise the lowest mean, to be improved on.
 pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model) {
     let limited = !(model.surrogate.constraints.is_empty() && problem.known.is_empty());
     if limited {
@@ -46,8 +44,7 @@ pub(super) fn settle(problem: Problem<'_>, run: &mut LocalRun, model: &mut Model
     }
 }
 
-/// Whether the newest member is the best and, where only some of the axes are real, gained far more than its prediction by the others was off:
-/// else the rest may have more to give.
+/// Whether the newest member is the best and, where other axes than reals may have more to give, gained far more than its prediction was off.
 fn is_followed(problem: Problem<'_>, run: &LocalRun, model: &Model) -> Option<bool> {
     let ((newest, above), (last, others)) = (model.made.surprise?, run.now.members.split_last()?);
     if !problem.domain.is_mixed() || *last != model.standing.best {

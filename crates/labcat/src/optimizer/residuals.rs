@@ -18,8 +18,7 @@ use crate::observations::{Observations, TrialId};
 use crate::rng::Rng;
 use crate::sqp::{self, Program};
 
-/// Observations per dimension, or per evaluation at a time if these are more, that the model takes, the nearest to the best; and among how many of
-/// the newest.
+/// The model takes so many observations per dimension, or per pending evaluation if these are more, nearest to the best; among so many newest.
 const EACH: usize = 4;
 const AMONG: usize = 1000;
 /// The least size of the trust region.
@@ -176,8 +175,7 @@ struct Least {
     model: Residuals,
 }
 
-/// Where the sum of squares of the modelled residuals is least inside a trust region around the best observation, where the modelled constraints
-/// are satisfied.
+/// Where the sum of squares of the modelled residuals is least under the modelled constraints, inside a trust region around the best.
 fn least(
     observations: &Observations,
     rows: &[Row],
@@ -451,8 +449,7 @@ fn add_slopes(rows: &mut Vec<Row>, problem: Problem<'_>, axes: &[usize], radius:
     }
 }
 
-/// The observations with residuals nearest to the best one, that one first; more with others pending, which lie close together, and with
-/// noise.
+/// The observations with residuals nearest to the best one, that one first; more with noise, and with others pending, which lie close together.
 fn nearest_rows(problem: Problem<'_>, best: usize, axes: &[usize], (pending, noisy): (usize, bool)) -> Vec<Row> {
     let Problem { domain, observations, .. } = problem;
     let centre = observations.unit(best);

@@ -63,8 +63,7 @@ pub(super) fn search(
 /// How the acquisition function is to be maximised now.
 fn search_of(problem: Problem<'_>, run: &LocalRun) -> Result<Search, RestartCause> {
     let settings = problem.settings;
-    // Each failure in a row halves the region looked at: where a border of failures is near, the next point comes nearer to
-    // what is known to work. (Powers of two are exact.)
+    // Each failure in a row halves the region: the next point comes nearer to what is known to work. (Powers of two are exact.)
     let halvings = run.failures_in_a_row().min(1000) as i32;
     let mut beta = run.now.beta * 0.5_f64.powi(halvings);
     convergence::why_over_by_failures(problem, run, beta).map_or(Ok(()), Err)?;
@@ -140,8 +139,7 @@ impl Hunt<'_> {
         self.choose(&drawn.u, drawn.score, drawn.mean)
     }
 
-    /// Fills the maximiser with candidates: samples and climbs from them; or every configuration of a small space, or the neighbours that are left
-    /// once nothing else is to be gained.
+    /// Fills the maximiser: samples and climbs from them; every configuration of a small space; or, where nothing else is to be gained, neighbours.
     fn find_candidates(&mut self, rng: &mut Rng) {
         let (problem, domain) = (self.problem, self.problem.domain);
         if !self.climbs {
@@ -180,8 +178,7 @@ impl Hunt<'_> {
         self.score(&self.places(&points))
     }
 
-    /// Thompson sampling: the best of all places in a draw from what all observations say of each. Expected improvement would go back to the
-    /// place with the lowest mean nearly every time.
+    /// Thompson sampling: the best place in a draw from the posterior. Expected improvement would nearly always go back to the lowest mean.
     fn draw(&self, places: &[Scored], rng: &mut Rng) -> Option<usize> {
         let drawn = Posterior::of(self.problem, self.run)?.draw(places.iter().map(|place| &*place.u), rng);
         (0..drawn.len()).min_by(|a, b| drawn[*a].total_cmp(&drawn[*b]))
