@@ -50,9 +50,11 @@ const MISFIT_SIGMA: f64 = 4.0;
 const LITTLE: (f64, f64) = (-5.0, 1.5);
 const TREND_SIGMA: f64 = 4.0;
 /// By how much the logarithm of its likelihood may be less for the simpler of two models. The other counts in what is uncertain, from this share of
-/// the likelihood on.
+/// the likelihood on. How likely exact values are says little of places far from them: there it always has this share, so that an interval of two
+/// standard deviations reaches what it says.
 const SIMPLER: f64 = 2.0;
 const OTHER: f64 = 0.02;
+const OTHER_OF_EXACT: f64 = 0.25;
 /// Variance of that misfit to begin with, in that of the values, and the least.
 const MISFIT: f64 = 1e-9;
 /// Variance of noise in bent outputs to begin with, in that of the outputs.
@@ -318,9 +320,7 @@ impl Fitted {
         centre: &[f64],
         domain: &Domain,
     ) -> Option<(Self, Option<(Self, f64)>)> {
-        if rows.len() < 2 {
-            return None;
-        }
+        rows.get(1)?;
         let model = |form: Form| Data::of(&rows, noise_sigma, form, centre, domain);
         let trend = if slopes { None } else { model(Form::Trend).learn() };
         let (bent, relative) = (model(Form::Bent), model(Form::Relative));
@@ -333,10 +333,10 @@ impl Fitted {
         let fitted = |mut learned: Learned| Self::last(learned.0, &mut learned.1, &positions);
         match (trend, bent) {
             (Some(trend), Some(bent)) => {
-                let more = bent.2 - trend.2;
+                let (more, least) = (bent.2 - trend.2, if trend.0.exact { OTHER_OF_EXACT } else { 0.0 });
                 let (first, second, more) = if more > SIMPLER { (bent, trend, -more) } else { (trend, bent, more) };
                 let Some(first) = fitted(first) else { return Some((fitted(second)?, None)) };
-                let share = 1.0 / (1.0 + math::exp(-more));
+                let share = (1.0 / (1.0 + math::exp(-more))).max(least);
                 let other = if share > OTHER { fitted(second) } else { None };
                 Some((first, other.map(|other| (other, share))))
             }

@@ -1,6 +1,6 @@
 //! What users see of what is known: one posterior of all observations.
 
-use crate::support::{PRESETS, evaluate, function, optimizer, seeded};
+use crate::support::{Dice, PRESETS, evaluate, function, optimizer, seeded};
 use labcat::{Domain, Noise, Optimizer, Parameter, Preset};
 
 #[test]
@@ -36,6 +36,27 @@ fn away_from_what_was_seen_nothing_is_sure() {
     let far = optimizer.predict(&[4.0, 4.0]).unwrap().unwrap();
     assert!((near.mean - bend(-4.5, -4.5)).abs() <= 3.0 * near.std + 1e-6, "{near:?}");
     assert!(far.std > 10.0 * near.std && far.std > 0.5, "{near:?} near, {far:?} far");
+}
+
+/// Exact values of polynomials of degree four along the way to their minimum: a quadratic that fits them says nothing certain of the rest of the box.
+#[test]
+fn exact_values_on_one_way_through_the_box_make_nothing_sure_elsewhere() {
+    let bent = |x: &[f64]| (3.0 * x[1] - 1.161 * x[0] * x[0] + 4.8 * x[0] - 6.0).powi(2) + 9.6 * (3.0 * x[0]).cos();
+    let valley = |x: &[f64]| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (1.0 - x[0]).powi(2);
+    for f in [&bent as &dyn Fn(&[f64]) -> f64, &valley] {
+        let (mut within, mut all) = (0, 0);
+        for seed in 0..4 {
+            let mut optimizer = optimizer(&[(-1.0, 1.0); 4], seeded(Preset::Default, seed));
+            evaluate(&mut optimizer, f, 100);
+            let mut dice = Dice(seed);
+            let places: Vec<Vec<f64>> = (0..50).map(|_| (0..4).map(|_| 2.0 * dice.unit() - 1.0).collect()).collect();
+            let points: Vec<&[f64]> = places.iter().map(Vec::as_slice).collect();
+            let predicted = optimizer.predict_many(&points).unwrap().unwrap();
+            within += points.iter().zip(&predicted).filter(|(x, p)| (f(x) - p.mean).abs() <= 4.0 * p.std).count();
+            all += points.len();
+        }
+        assert!(10 * within >= 9 * all, "{within} of {all} within 4 standard deviations");
+    }
 }
 
 /// A parameter that hardly matters is not the one that matters.
