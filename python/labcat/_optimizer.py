@@ -38,7 +38,17 @@ from ._space import (
     radius_of,
     space_of,
 )
-from ._state import Beside, beside_of, given_of, jacobian_of, joined, known_of, misfit_of, parted
+from ._state import (
+    Beside,
+    beside_of,
+    given_of,
+    jacobian_of,
+    joined,
+    known_of,
+    misfit_of,
+    parted,
+    reading,
+)
 from ._values import STOPPING, Rng, as_vector, check_names, plural, seed_of, switch_values
 
 if TYPE_CHECKING:
@@ -205,12 +215,13 @@ class Optimizer:
         optimizer = cls.__new__(cls)
         state, part = parted(text)
         core = _labcat.Core.from_json(state)
-        space = Space._of(core.parameters(), part.get("when", {})) if space is None else space
-        if named is None:
-            named = list(space) != plain_names(len(space))
-        optimizer._take(core, space, named)
-        optimizer._beside, optimizer._given = beside_of(part), given_of(part)
-        optimizer._misfit, optimizer._jacobian = misfit_of(part), jacobian_of(part)
+        with reading():
+            space = Space._of(core.parameters(), part.get("when", {})) if space is None else space
+            if named is None:
+                named = list(space) != plain_names(len(space))
+            optimizer._take(core, space, named)
+            optimizer._beside, optimizer._given = beside_of(part), given_of(part)
+            optimizer._misfit, optimizer._jacobian = misfit_of(part), jacobian_of(part)
         if constraints is not None:
             count, known = split(constraints, space)
             if count and count != (measured := optimizer._settings["constraints"]):

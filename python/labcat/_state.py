@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ._constraints import Known
-from ._errors import InvalidError
+from ._errors import InvalidError, LabcatError
 from ._misfit import Misfit
 from ._parameters import Numbers
 
@@ -83,13 +85,24 @@ def parted(text: str) -> tuple[str, dict[str, Any]]:
     return (json.dumps(state), part) if part else (text, {})
 
 
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """Says of data that cannot be read that they are no state."""
+    try:
+        yield
+    except LabcatError:
+        raise
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+
+
 def beside_of(part: dict[str, Any]) -> dict[int, Beside]:
     """The data kept for each evaluation."""
-    try:
-        rows = part.get("evaluations", {}).items()
-        return {int(id): Beside(row[0], dict(row[1]), _numbers(row[2] if len(row) > 2 else [])) for id, row in rows}
-    except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+
+    def beside(seconds: Any, extra: Any, residuals: Any = ()) -> Beside:
+        return Beside(None if seconds is None else float(seconds), dict(extra), _numbers(residuals))
+
+    return {int(id): beside(*row) for id, row in part.get("evaluations", {}).items()}
 
 
 def given_of(part: dict[str, Any]) -> int:
@@ -103,10 +116,7 @@ def misfit_of(part: dict[str, Any]) -> Misfit | None:
     held = part.get("misfit")
     if held is None:
         return None
-    try:
-        return Misfit.checked(**held)
-    except TypeError as error:
-        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+    return Misfit.checked(**held)
 
 
 def jacobian_of(part: dict[str, Any]) -> tuple[int, npt.NDArray[np.float64]] | None:
@@ -114,11 +124,8 @@ def jacobian_of(part: dict[str, Any]) -> tuple[int, npt.NDArray[np.float64]] | N
     held = part.get("jacobian")
     if held is None:
         return None
-    try:
-        id, rows = held
-        return int(id), np.array([_numbers(row) for row in rows])
-    except (TypeError, ValueError) as error:
-        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+    id, rows = held
+    return int(id), np.array([_numbers(row) for row in rows])
 
 
 def known_of(part: dict[str, Any], given: Known | None) -> Known | None:
@@ -126,11 +133,9 @@ def known_of(part: dict[str, Any], given: Known | None) -> Known | None:
     held = part.get("constraints")
     if held is None:
         return given
-    try:
-        rows = [[(list(factors), bound) for factors, bound in held[name]] for name in ("linear", "equal")]
-        formulas, count = list(held["formulas"]), int(held["functions"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidError(f"this is not the saved state of an optimizer: {error}") from None
+    with reading():
+        rows = [[([*map(float, factors)], float(bound)) for factors, bound in held[name]] for name in ("linear", "equal")]
+        formulas, count = [str(formula) for formula in held["formulas"]], int(held["functions"])
     known = Known(rows[0], rows[1], [], formulas)
     if given is not None:
         for ours, theirs in zip((known.linear, known.equal, known.formulas), (given.linear, given.equal, given.formulas)):

@@ -173,3 +173,20 @@ def test_names_survive_json_and_pickling():
     assert not labcat.Optimizer.from_json(plain.to_json()).has_names
     confusing = labcat.Optimizer(labcat.Space(x0=(0, 1)), rng=1)
     assert pickle.loads(pickle.dumps(confusing)).has_names
+
+
+@pytest.mark.parametrize("junk", [None, True, 1, 1e300, 10**30, "x", [], [None], [[1]], {}, {"x": 1}])
+@pytest.mark.parametrize("name", ["evaluations", "when", "constraints", "misfit", "jacobian", "given"])
+def test_whatever_stands_beside_the_state_of_the_core_is_read_or_refused(name, junk):
+    space = labcat.Space(c=["a", "b"], d=labcat.Boolean(), x=labcat.Real(0, 1, when=[{"c": "a"}, {"d": True}]))
+    optimizer = labcat.Optimizer(space, residuals=True, constraints="d <= 1", rng=1)
+    optimizer.tell(optimizer.ask(), residuals=[1.0, 2.0], jacobian=np.ones((2, 3)), extra={"who": "Ann"})
+    state = json.loads(optimizer.to_json())
+    held = state["python"].get(name)
+    for wrong in [junk, *([dict.fromkeys(held, junk)] if isinstance(held, dict) else [])]:
+        state["python"][name] = wrong
+        try:
+            copy = labcat.Optimizer.from_json(json.dumps(state))
+        except labcat.InvalidError:
+            continue
+        assert len(copy.history) == 1 and copy.ask().id == 1
