@@ -78,15 +78,16 @@ def _add(known: Known, constraint: Any, space: Space) -> None:
         raise InvalidError(_allowed(constraint))
 
 
-def _bounds(constraint: Any) -> list[npt.NDArray[np.float64]]:
+def _bounds(constraint: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The lower and the upper bounds of a constraint in scipy's form."""
-    found = []
-    for bound in (constraint.lb, constraint.ub):
-        numbers = np.empty(0) if bound is None else as_array(bound, "a bound of a constraint")
-        if not numbers.size or np.isnan(numbers).any():
-            raise InvalidError(f"a bound of a constraint is {bound!r}; allowed: numbers, infinite where there is no bound")
-        found.append(numbers)
-    return found
+    return _bound(constraint.lb), _bound(constraint.ub)
+
+
+def _bound(bound: Any) -> npt.NDArray[np.float64]:
+    numbers = np.empty(0) if bound is None else as_array(bound, "a bound of a constraint")
+    if not numbers.size or np.isnan(numbers).any():
+        raise InvalidError(f"a bound of a constraint is {bound!r}; allowed: numbers, infinite where there is no bound")
+    return numbers
 
 
 def _add_dictionary(known: Known, constraint: Mapping[str, Any], space: Space) -> None:

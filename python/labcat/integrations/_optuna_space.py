@@ -105,7 +105,8 @@ class StudySpace:
 def _may_lead(distribution: BaseDistribution) -> bool:
     """Whether others may depend on a parameter: it has values, not a range."""
     if isinstance(distribution, IntDistribution):
-        return 1 < (distribution.high - distribution.low) // distribution.step + 1 <= _MOST_VALUES
+        steps: int = (distribution.high - distribution.low) // distribution.step
+        return 0 < steps < _MOST_VALUES
     return isinstance(distribution, CategoricalDistribution) and not distribution.single()
 
 
