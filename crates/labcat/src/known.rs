@@ -285,8 +285,7 @@ impl Known {
         outside.chain(linear).chain(functions).map(|g| g.max(0.0)).sum()
     }
 
-    /// The nearest place in the box to `u` that satisfies the constraints as they are there to first order, a little inside. Integers
-    /// and categories stay: they have no slope.
+    /// The nearest place in the box to `u` that satisfies the constraints to first order, a little inside. Integers and categories stay.
     fn project(&self, domain: &Domain, u: &[f64]) -> Option<Vec<f64>> {
         let d = u.len();
         let mut within = Halfspaces::cube(d, 1.0).moved(u);

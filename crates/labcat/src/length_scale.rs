@@ -110,8 +110,7 @@ impl LengthScales {
         StepKind::Gradient
     }
 
-    /// Shortens the direction until no component is longer than `longest`: where the likelihood is nearly flat along some combination of
-    /// axes, a full Newton step would take the frame out of all proportion.
+    /// Shortens the direction until no component is longer than `longest`: where the likelihood is nearly flat, a full Newton step is far too long.
     fn shorten(&mut self, longest: f64) {
         let length = self.direction.iter().fold(0.0_f64, |a, p| a.max(p.abs()));
         if length > longest {

@@ -3,6 +3,7 @@
 use crate::domain::Domain;
 use crate::linalg;
 use crate::names::{UnknownName, unknown};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The number of an evaluation, from `ask` to `tell`. Ids count up from 0.
@@ -290,12 +291,15 @@ pub(crate) struct Observations {
     unit: Vec<f64>,
     d: usize,
     best: Option<usize>,
+    /// Those told at points that known constraints forbid: none of them is the best.
+    forbidden: BTreeSet<usize>,
 }
 
 impl Observations {
     /// Of places in `d` dimensions, with room for `n`.
     pub(crate) fn new(direction: Direction, d: usize, n: usize) -> Self {
-        Self { direction, evaluations: Vec::with_capacity(n), unit: Vec::with_capacity(n * d), d, best: None }
+        let (evaluations, unit) = (Vec::with_capacity(n), Vec::with_capacity(n * d));
+        Self { direction, evaluations, unit, d, best: None, forbidden: BTreeSet::new() }
     }
 
     /// Appends and gives the position.
@@ -313,7 +317,18 @@ impl Observations {
     /// Replaces the outcome of an evaluation.
     pub(crate) fn revise(&mut self, position: usize, outcome: Outcome) {
         self.evaluations[position].outcome = outcome;
+        self.find_best();
+    }
+
+    fn find_best(&mut self) {
         self.best = (0..self.evaluations.len()).fold(None, |best, p| if self.better(p, best) { Some(p) } else { best });
+    }
+
+    /// Finds out from a position on which points are allowed.
+    pub(crate) fn forbid(&mut self, from: usize, allows: impl Fn(&[f64]) -> bool) {
+        _ = self.forbidden.split_off(&from);
+        self.forbidden.extend((from..self.evaluations.len()).filter(|&p| !allows(&self.evaluations[p].x)));
+        self.find_best();
     }
 
     /// The best value among the feasible evaluations, oriented so that smaller is better.
@@ -349,7 +364,8 @@ impl Observations {
     /// Whether the evaluation at `position` succeeded and beats `other` (the earlier of equals stays).
     fn better(&self, position: usize, other: Option<usize>) -> bool {
         let old = other.and_then(|o| self.merit(o));
-        self.merit(position).is_some_and(|new| old.is_none_or(|old| new < old))
+        let allowed = !self.forbidden.contains(&position);
+        self.merit(position).is_some_and(|new| allowed && old.is_none_or(|old| new < old))
     }
 
     /// What orders the evaluations: whether constraints are violated, then by how much or else the value; `None` for a failure.

@@ -76,8 +76,7 @@ impl Outputs {
         2.0 * (self.half_range * bent)
     }
 
-    /// The same outputs in units of at least `range`, and `y`, their y′ without a warp, with them: outputs that lie closer together than their
-    /// noise have no range of their own.
+    /// The same outputs in units of at least `range`, and `y`, their y′ without a warp: outputs closer together than their noise have no range.
     pub(crate) fn no_narrower_than(mut self, range: f64, y: &mut [f64]) -> Self {
         let half_range = 0.5 * range;
         if self.half_range < half_range {
@@ -140,8 +139,7 @@ pub(crate) fn normalise(y: &mut [f64], warp: Option<f64>, scratch: &mut Vec<f64>
     Outputs { half_range, minimum, largest: minimum.abs().max(maximum.abs()), median, bend }
 }
 
-/// Normalises finite outputs in units of at least `narrowest`, bent from their median above the smallest on, or from `least` if that is more: a
-/// range of many orders of magnitude takes as many logarithms.
+/// Normalises finite outputs in units of at least `narrowest`, bent from their median above the smallest on, or from `least` if that is more.
 pub(crate) fn normalise_bent(y: &mut [f64], least: f64, narrowest: f64) -> Outputs {
     let mut sorted = Vec::new();
     let mut outputs = normalise(y, None, &mut sorted).no_narrower_than(narrowest, y);
@@ -197,6 +195,5 @@ const NO_TAIL: f64 = 0.5;
 /// The strongest warp is that of this median.
 const LEAST_BEND: f64 = 1e-3;
 
-/// What lies farther above the smallest output than so many medians is told as that much, however many orders of magnitude it is. From 10 to 1000
-/// the problems with a starting point and `bbob` fare alike.
+/// What lies farther above the smallest output than so many medians is told as that much. (From 10 to 1000 `bbob` and classics fare alike.)
 pub(crate) const MOST_MEDIANS: f64 = 100.0;

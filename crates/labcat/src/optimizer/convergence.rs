@@ -15,8 +15,7 @@ const NO_BETTER: usize = 40;
 const SMALL_REGION: f64 = 1e-4;
 /// The part of the distance to the best of all runs that a step of a run predicts at least, while it is worth its evaluations.
 pub(super) const HOPELESS: f64 = 0.01;
-/// A run is over when so many evaluations, for each coefficient of a linear trend, gained less than this part of the variance of a residual: it
-/// creeps along a valley, mostly of another basin.
+/// A run creeps, and is over, when so many evaluations for each coefficient of a linear trend gained less than this part of a residual's variance.
 const CREEPING: usize = 2;
 const STALLED: f64 = 0.05;
 

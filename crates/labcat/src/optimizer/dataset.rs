@@ -137,8 +137,7 @@ impl super::noise::Noisy {
     }
 }
 
-/// Looks for evaluations of one point among what was told since the last step. The first that differ show that an output has noise: the run
-/// then begins its frame again, and the answer is whether it did.
+/// Looks for evaluations of one point among what is new. The first that differ show noise: whether the run began its frame again.
 pub(super) fn look_for_repeats(problem: Problem<'_>, run: &mut LocalRun) -> bool {
     let mut begins_again = false;
     for output in problem.outputs().filter(|output| problem.looks_for_noise(*output)) {
@@ -191,8 +190,7 @@ fn are_tied(problem: Problem<'_>, run: &LocalRun, output: Output) -> bool {
     values.windows(2).any(|w| w[0].0 == w[1].0 && !linalg::is_near(unit(w[0].1), unit(w[1].1), ROUNDED))
 }
 
-/// What a run made of values as exact ones is worth nothing once they are known to be noisy: its region closed in on the luckiest of them.
-/// Its frame is that of the box again, with all that it has seen.
+/// A run that took noisy values for exact ones closed in on the luckiest of them: its frame is that of the box again, with all that it has seen.
 fn begin_again(problem: Problem<'_>, run: &mut LocalRun) {
     let (observations, number) = (problem.observations, run.number);
     let Progress { members, frame, beta, spread, .. } = &mut run.now;

@@ -151,8 +151,8 @@ impl Optimizer {
         Ok(optimizer)
     }
 
-    /// From now on, suggestions satisfy these constraints. They are not saved with the state, because a function cannot be: give them again
-    /// to an optimizer that is restored from a state.
+    /// From now on, suggestions satisfy these constraints, and so does the best evaluation. They are not saved with the state, because a function
+    /// cannot be: give them again to an optimizer that is restored from a state.
     pub fn constrain(&mut self, known: Known) -> Result<(), KnownError> {
         let mut known = known.check(&self.domain)?;
         known.listed = region::is_small(&self.domain).then(|| region::listed(&self.domain, &known));
@@ -164,6 +164,7 @@ impl Optimizer {
             None => known.sample(&self.domain, &mut Rng::new(self.config().seed))?,
         };
         self.state.queue.retain(|x| known.allows(x));
+        self.observations.forbid(0, |x| known.allows(x));
         self.known = known;
         self.spent = false;
         self.drop_model();
@@ -436,8 +437,11 @@ impl Optimizer {
         self.domain.check(x)?;
         let outcome = self.checked(outcome.into())?;
         let x = self.domain.canonical(x);
-        let id = self.name(&x);
+        let (id, allowed) = (self.name(&x), self.known.allows(&x));
         self.record(Evaluation { id, x, outcome, run: self.state.run.number });
+        if !allowed {
+            self.observations.forbid(self.n_evaluations() - 1, |_| false);
+        }
         Ok(id)
     }
 

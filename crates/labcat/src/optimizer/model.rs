@@ -146,8 +146,7 @@ pub(super) fn begin_step(problem: Problem<'_>, run: &mut LocalRun, work: &mut Wo
     (news, if many || !first { missed.clamp(1, CATCH_UP) } else { 1 })
 }
 
-/// y′ of an output of the members and the variances of the noise in it, in the workspace, and how they came about. Only values are warped, and not
-/// where the noise would be bent with them. (eq:output_min_max)
+/// y′ of an output of the members and the variances of its noise. Only values are warped, and not with their noise. (eq:output_min_max)
 pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, output: Output, work: &mut Workspace) -> Outputs {
     let warps = output == Output::Objective && problem.settings.switches.warp;
     // However near the reals come to a minimum, what other integers and categories are worth has to be seen.
@@ -170,8 +169,7 @@ pub(super) fn normalise_outputs(problem: Problem<'_>, run: &LocalRun, output: Ou
     outputs
 }
 
-/// An output of the members, which are normalised in the workspace, without its noise as the model in the old frame sees it. σ of the noise in a
-/// constraint takes a step of its ascent on the way, for the next time.
+/// A normalised output of the members without its noise, as the model in the old frame sees it. σ of a constraint takes a step of its ascent.
 fn denoise(
     problem: Problem<'_>,
     run: &mut LocalRun,
@@ -309,8 +307,7 @@ fn fit(problem: Problem<'_>, run: &LocalRun, work: &mut Workspace) -> Result<Gp,
     })
 }
 
-/// Lines 7–10 as often as results were told; and whether the model doubts that they are exact. With the length-scales σ of the noise takes a step of
-/// its ascent, for the next time.
+/// Lines 7–10 as often as results were told; and whether the model doubts that they are exact. σ of the noise takes a step of its ascent, too.
 pub(super) fn fit_model(
     problem: Problem<'_>,
     run: &mut LocalRun,

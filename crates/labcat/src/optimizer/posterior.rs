@@ -49,8 +49,7 @@ const MISFIT_SIGMA: f64 = 4.0;
 const LITTLE: (f64, f64) = (-5.0, 1.5);
 const TREND_SIGMA: f64 = 4.0;
 /// By how much the logarithm of its likelihood may be less for the simpler of two models. The other counts in what is uncertain, from this share of
-/// the likelihood on. How likely exact values are says little of places far from them: there it always has this share, so that an interval of two
-/// standard deviations reaches what it says.
+/// the likelihood on; where values are exact always so much that two standard deviations reach it: their likelihood says little of other places.
 const SIMPLER: f64 = 2.0;
 const OTHER: f64 = 0.02;
 const OTHER_OF_EXACT: f64 = 0.25;
@@ -128,8 +127,10 @@ impl Posterior {
             descent::place(problem, &frame, &x)
         };
         let lowest = order.into_iter().map(|(_, row)| place(row)).collect();
-        let mut surrogate = Surrogate::new(gp);
+        let without = Surrogate::new(gp);
+        let mut surrogate = without.clone();
         slopes::add(problem, (&frame, &positions), &mut surrogate, &outputs);
+        let mut surrogate = if surrogate.gp.weights().iter().all(|w| w.is_finite()) { surrogate } else { without };
         for k in 0..problem.constraints() {
             let (limit, _) = fitted(Output::Constraint(k), Some(frame.centre()))?;
             let stretch = frame.scale().iter().zip(limit.frame.scale()).map(|(s, own)| s / own).collect();
@@ -326,8 +327,7 @@ impl Fitted {
         let differs = noise_sigma > GIVEN_SIGMA && !bent.exact && relative.outputs != bent.outputs;
         let relative = if differs { relative.learn() } else { None };
         let relative = relative.map(|(data, t, evidence)| (data, t, evidence - UNEVEN));
-        let by_likelihood = |a: &Learned, b: &Learned| a.2.total_cmp(&b.2);
-        let bent = bent.learn().into_iter().chain(relative).max_by(by_likelihood);
+        let bent = bent.learn().into_iter().chain(relative).max_by(|a, b| a.2.total_cmp(&b.2));
         let positions: Vec<usize> = rows.into_iter().map(|row| row.position).collect();
         let fitted = |mut learned: Learned| Self::last(learned.0, &mut learned.1, &positions);
         match (trend, bent) {

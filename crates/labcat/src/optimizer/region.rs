@@ -29,8 +29,7 @@ pub(super) fn count_reals(domain: &Domain) -> usize {
     domain.axes().iter().filter(|a| **a == Axis::Real).count()
 }
 
-/// How far the trust region reaches along each axis, in local units: β; at least a step for integers; everywhere for categories,
-/// and for everything where the whole box is searched.
+/// How far the trust region reaches along each axis, in local units: β; at least a step of an integer; everywhere for categories and surveys.
 pub(super) fn reach(problem: Problem<'_>, run: &LocalRun, beta: f64, out: &mut Vec<f64>) {
     let frame = &run.now.frame;
     out.clear();
@@ -112,8 +111,7 @@ pub(super) fn unseen(problem: Problem<'_>, rng: &mut Rng) -> Option<Vec<f64>> {
             return Some(x);
         }
     }
-    // Tries that all hit leave few: going through the list from a random place finds one soon enough, unless constraints leave hardly
-    // any. Those lie next to what was told.
+    // Tries that all hit leave few: going through the list finds one, unless constraints leave hardly any. Those lie next to what was told.
     let length = domain.list_length()?;
     let start = (rng.unit() * length as f64) as u64;
     let most = if known.is_empty() { length } else { length.min(LISTED) };

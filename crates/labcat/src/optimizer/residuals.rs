@@ -230,8 +230,7 @@ fn inner_products(observations: &Observations, (r0, rows): (usize, &[Row]), prod
     gram
 }
 
-/// Where the sum of squares of the modelled residuals is least inside the trust region; or, with too few observations for a
-/// model, a point along a direction in which there is none.
+/// Where the modelled sum of squares is least inside the trust region; with too few observations, a point along a direction in which there is none.
 pub(super) fn find(
     problem: Problem<'_>,
     run: &mut LocalRun,
@@ -388,8 +387,7 @@ pub(super) fn recommended(problem: Problem<'_>) -> Option<(Vec<f64>, f64, f64)> 
     Some((u, mean, ((4.0 * mean * noise + 2.0 * noise * noise) / m).sqrt()))
 }
 
-/// The evaluation that residuals are compared with: the best of all but the newest few. It stays for some steps, and so do inner products; at
-/// first for as many as there are.
+/// The evaluation that residuals are compared with, the best of all but the newest few: it stays for some steps, and so do inner products.
 fn origin(observations: &Observations) -> Option<usize> {
     let n = observations.len();
     let known = 0..if n < STAYS { 1 << n.ilog2() } else { n / STAYS * STAYS };
@@ -397,8 +395,7 @@ fn origin(observations: &Observations) -> Option<usize> {
     known.filter(|p| !observations.residuals(*p).is_empty()).min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-/// An observation: its displacement from the best along the axes that move, and its position in the history. Or one a little beside it, by its
-/// told slopes.
+/// An observation, or one a little beside it by its told slopes: displacement from the best along the axes that move, position in the history.
 #[derive(Clone, Debug)]
 struct Row {
     x: Vec<f64>,

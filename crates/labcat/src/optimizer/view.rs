@@ -87,8 +87,8 @@ impl Optimizer {
         Problem { ends: false, ..problem!(self) }
     }
 
-    /// Whether the target is met: by a value, or with noise by the recommended point, even one standard deviation above its mean. The posterior of all
-    /// observations is computed only if the model of a run meets the target.
+    /// Whether the target is met: by a value, or with noise by the recommended point, even one standard deviation above its mean. (The posterior is
+    /// computed only if the model of a run meets it.)
     pub(super) fn has_met(&self, target: f64) -> bool {
         let by_value = self.observations.incumbent().is_some_and(|best| best <= target);
         let known = self.state.run.now.noise.best.map(|(bound, _)| bound);
@@ -105,14 +105,12 @@ impl Optimizer {
         problem.outputs().any(|output| problem.sigma(&self.state.run, output) > 0.0 || told(output))
     }
 
-    /// Standard deviation of the noise, in units of the objective, as given or as estimated so far. `None` if values count as exact, or if
-    /// each was told with its own.
+    /// Standard deviation of the noise, as given or as estimated so far. `None` if values count as exact, or if each was told with its own.
     pub fn noise_sigma(&self) -> Option<f64> {
         Some(self.problem().sigma(&self.state.run, Output::Objective)).filter(|sigma| *sigma > 0.0)
     }
 
-    /// How much each parameter matters: its share of the variation of the objective over the box, from all observations. `None` while there are
-    /// too few, or if no parameter is free.
+    /// How much each parameter matters: its share of the variation of the objective over the box. `None` with too few observations.
     pub fn relevance(&self) -> Option<Vec<f64>> {
         Some(self.importance()?.into_iter().map(|share| share.mean).collect())
     }

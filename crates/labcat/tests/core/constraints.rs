@@ -463,6 +463,32 @@ fn measured_constraints_are_satisfied_with_integers_and_categories() {
     assert!(gaps.iter().all(|gap| *gap < 0.05), "{gaps:?}");
 }
 
+/// What was told of a point that known constraints forbid teaches the model, but it is no answer.
+#[test]
+fn a_point_told_outside_known_constraints_is_never_the_best() {
+    let known = || Known::default().at_most(vec![1.0, 1.0], 1.0);
+    let mut config = config(1, 0);
+    config.target = Some(0.2);
+    let domain = || Domain::new(&[(0.0, 2.0); 2]).unwrap();
+    let mut optimizer = Optimizer::with_constraints(domain(), config.clone(), known()).unwrap();
+    optimizer.tell_point(&[1.5, 1.5], 0.0).unwrap();
+    assert_eq!((optimizer.best(), optimizer.stop_reason()), (None, None));
+    for _ in 0..10 {
+        let s = optimizer.ask().unwrap();
+        optimizer.tell(s.id, 1.0 + s.x[0]).unwrap();
+        let best = optimizer.best().unwrap();
+        assert!(best.x[0] + best.x[1] <= 1.0, "{best:?}");
+    }
+    // The same where the constraints come later, as they do to a state that was saved.
+    let mut late = Optimizer::new(domain(), config).unwrap();
+    for evaluation in optimizer.evaluations() {
+        late.tell_point(&evaluation.x, evaluation.outcome.clone()).unwrap();
+    }
+    assert_eq!(late.best().unwrap().outcome.value(), Some(0.0));
+    late.constrain(known()).unwrap();
+    assert_eq!(late.best().map(|e| &e.x), optimizer.best().map(|e| &e.x));
+}
+
 #[test]
 fn a_finite_space_ends_when_all_that_is_allowed_was_tried() {
     let numbers =

@@ -59,6 +59,16 @@ fn exact_values_on_one_way_through_the_box_make_nothing_sure_elsewhere() {
     }
 }
 
+/// Slopes at nearly the same places that contradict each other and values of every accuracy have no model: the values alone have one.
+#[test]
+fn slopes_that_cannot_be_modelled_leave_predictions_finite() {
+    let optimizer = Optimizer::from_json(include_str!("../fixtures/slopes-that-overflow.json")).unwrap();
+    for evaluation in optimizer.evaluations() {
+        let predicted = optimizer.predict(&evaluation.x).unwrap().unwrap();
+        assert!(predicted.mean.is_finite() && predicted.std.is_finite(), "{predicted:?}");
+    }
+}
+
 /// A parameter that hardly matters is not the one that matters.
 #[test]
 fn relevance_is_the_right_way_round() {
