@@ -135,7 +135,7 @@ fn best_fit(problem: Problem<'_>, run: &LocalRun, members: &Members<'_>, work: &
         let Some(error) = fit_if(predicts, fit, terms, members, (y, &work.merits)) else { continue };
         let lowest = polynomial::minimise(fit, &limits, frame, &work.bounds, std::iter::empty());
         if let Some(lowest) = lowest
-            && error.max(f64::EPSILON * typical) < MARGIN * -lowest // what is smaller may be rounding
+            && error.max(f64::EPSILON * typical.min(1.0)) < MARGIN * -lowest // what is smaller may be rounding
             && let Some(forecast) = Forecast::new(fit.minimiser.clone(), from, -lowest * range)
         {
             return Some(forecast);
@@ -153,13 +153,14 @@ fn fit_if(
     Members { x, offsets, frame, typical, .. }: &Members<'_>,
     (y, rank): (&[f64], &[f64]),
 ) -> Option<f64> {
-    let (n, x) = (y.len(), if terms.depends_on_axes() { offsets } else { x });
-    let error = fit.fit(terms, x, y, rank, n - 1, *typical).then(|| (fit.at_row(x, n - 1) - y[n - 1]).abs());
-    let error = error.filter(|error| predicts(*error) && fit.fit(terms, x, y, rank, n, *typical))?;
+    let (n, along) = (y.len(), if terms.depends_on_axes() { offsets } else { x });
+    let missed = |fit: &mut Polynomial, x: &Matrix| (fit.at_row(x, n - 1) - y[n - 1]).abs();
+    let error = fit.fit(terms, along, y, rank, n - 1, *typical).then(|| missed(fit, along));
+    let error = error.filter(|error| predicts(*error) && fit.fit(terms, along, y, rank, n, *typical))?;
     if terms.depends_on_axes() {
         fit.turn(|i, j| frame.rotation()[(i, j)] * frame.scale()[j]);
     }
-    Some(error)
+    Some(error.max(missed(fit, x))) // rounding of what was turned counts, too
 }
 
 /// For each measured constraint the simplest polynomial that predicts its newest value well, if all have one; and the known ones to first order.

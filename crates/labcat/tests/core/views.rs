@@ -60,6 +60,7 @@ fn exact_values_on_one_way_through_the_box_make_nothing_sure_elsewhere() {
 }
 
 /// Slopes at nearly the same places that contradict each other and values of every accuracy have no model: the values alone have one.
+#[cfg(feature = "serde")]
 #[test]
 fn slopes_that_cannot_be_modelled_leave_predictions_finite() {
     let optimizer = Optimizer::from_json(include_str!("../fixtures/slopes-that-overflow.json")).unwrap();
